@@ -1,0 +1,110 @@
+"""Sources as the command line names them: configs/data names, files, hub ids, or mappings of these with settings.
+
+Together with the entry points, the only place that sees Hydra's configs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from citeverifier.data.load import PairBuilder, Record, fingerprint, take, to_pairs, weigh
+from citeverifier.data.splits import drop_leaks
+from citeverifier.paths import configs_dir
+from citeverifier.records import Pair
+
+_LOAD = {"_target_": "citeverifier.data.load.load"}
+_FILE_SHARES = {"train": 0.9, "dev": 0.1}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One entry of data.sources: a name or path, its part of the loss, how many pairs at most, loader settings."""
+
+    data: str
+    weight: float = 1.0
+    limit: int | None = None
+    settings: Mapping[str, Any] | None = None
+
+    @classmethod
+    def parse(cls, spec: str | Mapping[str, Any]) -> Source:
+        """Read `mini`, `my.jsonl` or `{data: mini, weight: 2, limit: 500, split: train}`."""
+        if isinstance(spec, str):
+            return cls(spec)
+        if "data" not in spec:
+            raise ValueError(f"data.sources: expected a name, a path or a mapping with key 'data', came {dict(spec)}")
+        rest = {key: value for key, value in spec.items() if key not in ("data", "weight", "limit")}
+        return cls(str(spec["data"]), float(spec.get("weight", 1.0)), spec.get("limit"), rest)
+
+
+def read(source: Source, role: str, lang: str, *, share_files: bool = False) -> list[Record]:
+    """The records of a source in a role: "train", "dev" or "test".
+
+    A name of configs/data gives the split of that role (and, for training and dev, the settings under its `train` key). A
+    file or hub id is read whole, or, with `share_files`, divided into train and dev by group.
+    """
+    file = configs_dir() / "data" / f"{source.data}.yaml"
+    if file.is_file():
+        config = OmegaConf.load(file)
+        settings = dict(OmegaConf.to_container(config.data, resolve=False))  # type: ignore[call-overload, union-attr]
+        if settings.get("split") is not None:
+            settings["split"] = role
+        if role != "test":
+            settings |= dict(config.get("train", {}))  # type: ignore[union-attr]
+    else:
+        settings = {**_LOAD, "path": source.data, "split": role if share_files else None, "shares": _FILE_SHARES}
+        settings["lang"] = lang
+    settings |= dict(source.settings or {})
+    resolved = OmegaConf.to_container(OmegaConf.create({"lang": lang, "data": settings}), resolve=True)
+    records: list[Record] = instantiate(resolved["data"], _convert_="all")  # type: ignore[call-overload, index]
+    return records if lang == "all" else [record for record in records if record.lang == lang]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Training and dev pairs, and what to say of them in the run's folder."""
+
+    train: list[Pair]
+    dev: list[Pair]
+    report: dict[str, Any]
+
+
+def training_data(
+    sources: Iterable[str | Mapping[str, Any]],
+    dev: Iterable[str | Mapping[str, Any]] | None,
+    held_out: Iterable[str | Mapping[str, Any]],
+    build: PairBuilder,
+    *,
+    lang: str,
+    seed: int,
+    kind_weights: Mapping[str, float],
+    dev_limit: int | None,
+) -> TrainingData:
+    """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back."""
+    specs = [Source.parse(spec) for spec in sources]
+    dev_specs = specs if dev is None else [Source.parse(spec) for spec in dev]
+    shared = dev is None
+    dev_records = {s.data: read(s, "dev", lang, share_files=shared) for s in dev_specs}
+    guarded = [record for records in dev_records.values() for record in records]
+    for spec in held_out:
+        guarded += read(Source.parse(spec), "test", "all")
+    train_pairs: list[Pair] = []
+    report: dict[str, Any] = {"sources": [], "dev": []}
+    for source in specs:
+        records, leaks = drop_leaks(read(source, "train", lang, share_files=shared), guarded)
+        pairs = take(to_pairs(records, build), source.limit, seed)
+        train_pairs += weigh(pairs, source.weight, kind_weights)
+        report["sources"].append(
+            {"data": source.data, "weight": source.weight, "pairs": len(pairs), "leaks": asdict(leaks)}
+            | asdict(fingerprint(pairs))
+        )
+    dev_pairs = [pair for records in dev_records.values() for pair in to_pairs(records, build)]
+    dev_pairs = take(dev_pairs, dev_limit, seed)
+    for name, records in dev_records.items():
+        report["dev"].append({"data": name} | asdict(fingerprint(records)))
+    report["dev_pairs"] = len(dev_pairs)
+    return TrainingData(train_pairs, dev_pairs, report)

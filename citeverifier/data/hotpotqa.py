@@ -1,0 +1,241 @@
+"""HotpotQA (Yang et al. 2018), distractor setting, from the official raw JSON or from the hub.
+
+Each question becomes an `Example` with ten documents and, without any LLM, two statements with their twins:
+
+- question + answer (`question_bridge`, `question_comparison`): people's own wording, cites both gold documents;
+- by turns a supporting sentence (`supporting_sentence`, its pronoun subject resolved to the title) or two of them
+  from different documents `joined`. These are near copies of the documents, so they are the minority.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from citeverifier.data.perturb import perturb, perturb_answer
+from citeverifier.data.splits import tie
+from citeverifier.records import Document, Evidence, Example, RecordError, Statement, open_text
+from citeverifier.text.language import language
+from citeverifier.text.words import normalise, words
+
+log = logging.getLogger(__name__)
+LANG = "en"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One HotpotQA row: `facts` are (title, sentence number), `paragraphs` are (title, sentences)."""
+
+    id: str
+    question: str
+    answer: str
+    type: str
+    facts: tuple[tuple[str, int], ...]
+    paragraphs: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def question_from_row(row: Mapping[str, Any], where: str) -> Question:
+    """Read a row of the raw file (lists) or of the hub (columns); raises RecordError naming `where` and the key."""
+    try:
+        facts, context = row["supporting_facts"], row["context"]
+        if isinstance(facts, Mapping):  # the hub's features: a column each
+            facts = list(zip(facts["title"], facts["sent_id"], strict=True))
+            context = list(zip(context["title"], context["sentences"], strict=True))
+        return Question(
+            id=str(row["_id"] if "_id" in row else row["id"]),
+            question=str(row["question"]).strip(),
+            answer=str(row["answer"]).strip(),
+            type=str(row["type"]),
+            facts=tuple((str(title), int(number)) for title, number in facts),
+            paragraphs=tuple((str(title), tuple(str(s) for s in sentences)) for title, sentences in context),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(
+            f"{where}: expected a HotpotQA row (_id, question, answer, type, supporting_facts [[title, number]], "
+            f"context [[title, [sentences]]]), came keys {sorted(row)} ({type(error).__name__}: {error})"
+        ) from None
+
+
+def read_raw(path: str | Path) -> list[Question]:
+    """The questions of an official raw file (a JSON list, plain or .gz)."""
+    path = Path(path)
+    with open_text(path) as file:
+        try:
+            rows = json.load(file)
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, came {error}") from None
+    if not isinstance(rows, list):
+        raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, came {type(rows).__name__}")
+    return [question_from_row(row, f"{path}, row {i}") for i, row in enumerate(rows)]
+
+
+def read_hub(repo: str, name: str, split: str, revision: str | None) -> Iterator[Question]:
+    """The questions of a hub dataset with HotpotQA's features, streamed."""
+    from datasets import load_dataset
+
+    rows = load_dataset(repo, name, split=split, revision=revision, streaming=True)
+    for i, row in enumerate(rows):
+        yield question_from_row(row, f"{repo}/{name}/{split}, row {i}")
+
+
+def examples_from_questions(questions: Iterable[Question], seed: int = 13) -> list[Example]:
+    """Examples with rule-made statements; questions tied by a shared gold document share a group.
+
+    Questions without two gold paragraphs are left out, counted and logged.
+    """
+    usable, left_out = [], 0
+    for question in questions:
+        titles = {title for title, _ in question.paragraphs}
+        if len({title for title, _ in question.facts} & titles) == 2:
+            usable.append(question)
+        else:
+            left_out += 1
+    if left_out:
+        log.warning("HotpotQA: left out %d of %d questions without two gold paragraphs", left_out, left_out + len(usable))
+    groups = tie([sorted({title for title, _ in question.facts}) for question in usable])
+    examples = [_example(question, f"hotpotqa:{group}", seed) for question, group in zip(usable, groups, strict=True)]
+    kinds = Counter(statement.kind for example in examples for statement in example.statements)
+    log.info("HotpotQA: %d questions, statements by kind: %s", len(examples), dict(sorted(kinds.items())))
+    return examples
+
+
+def _example(question: Question, group: str, seed: int) -> Example:
+    rng = random.Random(f"{seed}:{question.id}")
+    paragraphs = [(title, sentences) for title, sentences in question.paragraphs if "".join(sentences).strip()]
+    documents = tuple(Document(title, "".join(sentences).strip()) for title, sentences in paragraphs)
+    position = {title: i for i, (title, _) in enumerate(paragraphs)}
+    gold = sorted({position[title] for title, _ in question.facts if title in position})
+    statements = [_question_answer(question, documents, gold, rng)]
+    sentences = _supporting_sentences(question, paragraphs, position)
+    second = _joined(sentences, documents, rng) if rng.random() < 0.5 else None
+    second = second or _supporting(sentences, documents, rng)
+    if second is not None:
+        statements.append(second)
+    return Example(
+        id=question.id,
+        lang=LANG,
+        group=group,
+        question=question.question,
+        answer=question.answer,
+        documents=documents,
+        statements=tuple(statements),
+        meta={"source": "hotpotqa", "type": question.type},
+    )
+
+
+def _text(documents: Iterable[Document]) -> str:
+    return "\n".join(f"{document.title}. {document.text}" for document in documents)
+
+
+def _question_answer(
+    question: Question, documents: tuple[Document, ...], gold: list[int], rng: random.Random
+) -> Statement:
+    cited = [documents[i] for i in gold]
+    stem = question.question.rstrip("?").strip() + "?"
+    made = perturb_answer(
+        question.answer, question=question.question, cited=_text(cited), context=_text(documents), lang=LANG, rng=rng
+    )
+    answer = f" {normalise(question.answer)} "
+    holding = [i for i in gold if answer in f" {normalise(_text([documents[i]]))} "]
+    comparison = question.type == "comparison"
+    return Statement(
+        text=f"{stem} {question.answer}",
+        citations=tuple(gold),
+        kind="question_comparison" if comparison else "question_bridge",
+        span=question.answer,
+        corrupted=None if made is None else f"{stem} {made.text}",
+        # A comparison's answer rests on both documents; neither alone contradicts another answer.
+        altered_in=tuple(holding) if len(holding) == 1 and not comparison else (),
+        edit=None if made is None else made.rule,
+    )
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    document: int
+    text: str
+    verbatim: str
+
+
+def _supporting_sentences(
+    question: Question, paragraphs: list[tuple[str, tuple[str, ...]]], position: dict[str, int]
+) -> list[_Sentence]:
+    found = []
+    for title, number in question.facts:
+        # The dataset holds a few facts whose sentence number lies past the paragraph.
+        if title in position and number < len(paragraphs[position[title]][1]):
+            verbatim = paragraphs[position[title]][1][number].strip()
+            text = resolve_subject(verbatim, title)
+            if text is not None and 6 <= len(text.split()) <= 40:
+                found.append(_Sentence(position[title], text, verbatim))
+    return found
+
+
+def resolve_subject(sentence: str, title: str) -> str | None:
+    """The sentence with a pronoun subject replaced by the title; None where it names its subject in no other way."""
+    name = re.sub(r"\s*\(.*?\)$", "", title)
+    first, _, rest = sentence.partition(" ")
+    if first.lower() in language(LANG).pronouns and rest:
+        return f"{name} {rest}"
+    if first.lower() in ("his", "her", "its", "their") and rest:
+        return f"{name}'s {rest}"
+    return sentence if set(words(name)) & set(words(sentence)) else None
+
+
+def _supporting(
+    sentences: list[_Sentence], documents: tuple[Document, ...], rng: random.Random
+) -> Statement | None:
+    if not sentences:
+        return None
+    chosen = rng.choice(sentences)
+    made = perturb(
+        chosen.text, cited=_text([documents[chosen.document]]), context=_text(documents), lang=LANG, rng=rng
+    )
+    return Statement(
+        text=chosen.text,
+        citations=(chosen.document,),
+        kind="supporting_sentence",
+        span=None if made is None else made.before,
+        evidence=(Evidence(chosen.document, chosen.verbatim),),
+        corrupted=None if made is None else made.text,
+        altered_in=() if made is None else (chosen.document,),
+        edit=None if made is None else made.rule,
+    )
+
+
+def _joined(sentences: list[_Sentence], documents: tuple[Document, ...], rng: random.Random) -> Statement | None:
+    by_document: dict[int, list[_Sentence]] = {}
+    for sentence in sentences:
+        by_document.setdefault(sentence.document, []).append(sentence)
+    if len(by_document) != 2:
+        return None
+    halves = [rng.choice(options) for _, options in sorted(by_document.items())]
+    rng.shuffle(halves)
+    if sum(len(half.text.split()) for half in halves) > 50:
+        return None
+    altered = rng.randrange(2)
+    cited = _text(documents[half.document] for half in halves)
+    made = perturb(halves[altered].text, cited=cited, context=_text(documents), lang=LANG, rng=rng)
+    twins = [made.text if made is not None and i == altered else half.text for i, half in enumerate(halves)]
+    return Statement(
+        text=join_sentences(halves[0].text, halves[1].text),
+        citations=tuple(sorted(by_document)),
+        kind="joined",
+        span=None if made is None else made.before,
+        evidence=tuple(Evidence(half.document, half.verbatim) for half in halves),
+        corrupted=None if made is None else join_sentences(*twins),
+        altered_in=() if made is None else (halves[altered].document,),
+        edit=None if made is None else made.rule,
+    )
+
+
+def join_sentences(first: str, second: str) -> str:
+    """Two sentences as one statement."""
+    return f"{first.rstrip('. ')}, and {second}"

@@ -1,0 +1,151 @@
+"""One door to data: a bundled set, a file or a hub dataset, by its name or path; and pairs from whatever came.
+
+Records may be examples or pairs; the keys of the first line tell which.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from citeverifier.data.hotpotqa import examples_from_questions, question_from_row, read_raw
+from citeverifier.data.mini import load_mini
+from citeverifier.data.splits import SHARES, in_split
+from citeverifier.records import (
+    Example,
+    Pair,
+    RecordError,
+    check_unique,
+    example_from_json,
+    example_to_json,
+    open_text,
+    pair_from_json,
+    pair_to_json,
+    read_jsonl,
+)
+
+log = logging.getLogger(__name__)
+
+Record = Example | Pair
+PairBuilder = Callable[[Iterable[Example]], Iterator[Pair]]
+
+
+def load(
+    path: str,
+    split: str | None = None,
+    lang: str = "all",
+    shares: Mapping[str, float] = SHARES,
+    hub_name: str | None = None,
+    hub_split: str = "train",
+    hub_revision: str | None = None,
+) -> list[Record]:
+    """Examples or pairs from "mini" (the bundled set), a file, or a hub dataset.
+
+    Args:
+        path: "mini"; a JSONL file (plain or .gz) of examples or of pairs; an official HotpotQA file (.json, .json.gz);
+            or a hub id (org/name) of rows in one of these forms.
+        split: of the bundled set its own splits; elsewhere the records whose group falls into that share. None = all.
+        lang: "en", "pl" or "all".
+        shares: of each split, by hash of the group.
+        hub_name, hub_split, hub_revision: the hub dataset's configuration, split and revision.
+
+    Raises:
+        RecordError: a bad record, with file:line, what was expected and what came.
+        FileNotFoundError: no such file.
+        ValueError: an unknown split or language; nothing left.
+    """
+    records: list[Any]
+    if path == "mini":
+        records = load_mini(split, lang)
+    else:
+        records = in_split(_read(path, hub_name, hub_split, hub_revision), split, shares)
+        records = [record for record in records if lang in ("all", record.lang)]
+    if not records:
+        raise ValueError(f"{path}: no records left for split={split}, lang={lang}; expected at least one")
+    return records
+
+
+def _read(path: str, hub_name: str | None, hub_split: str, hub_revision: str | None) -> list[Record]:
+    file = Path(path)
+    if not file.exists() and path.count("/") == 1 and not path.startswith((".", "/")) and not file.suffix:
+        return _from_rows(path, _hub_rows(path, hub_name, hub_split, hub_revision))
+    with open_text(file) as opened:
+        start = opened.read(1)
+    if start == b"[":
+        return list(examples_from_questions(read_raw(file)))
+    first = next(iter(read_jsonl(file, lambda row: row)), None)
+    if first is None:
+        raise RecordError(f"{path}:1: expected at least one record, came an empty file")
+    if "supporting_facts" in first:
+        rows = read_jsonl(file, lambda row: question_from_row(row, "HotpotQA row"))
+        return list(examples_from_questions(rows))
+    if "statement" in first:
+        return list(check_unique(read_jsonl(file, pair_from_json), lambda pair: pair.id, path))
+    return list(check_unique(read_jsonl(file, example_from_json), lambda example: (example.id, example.lang), path))
+
+
+def _hub_rows(repo: str, name: str | None, split: str, revision: str | None) -> Iterator[Mapping[str, Any]]:
+    from datasets import load_dataset
+
+    yield from load_dataset(repo, name, split=split, revision=revision, streaming=True)
+
+
+def _from_rows(repo: str, rows: Iterator[Mapping[str, Any]]) -> list[Record]:
+    numbered = list(enumerate(rows))
+    if numbered and "supporting_facts" in numbered[0][1]:
+        return list(examples_from_questions(question_from_row(row, f"{repo}, row {i}") for i, row in numbered))
+    parse = pair_from_json if numbered and "statement" in numbered[0][1] else example_from_json
+    records: list[Record] = []
+    for i, row in numbered:
+        try:
+            records.append(parse(row))
+        except RecordError as error:
+            raise RecordError(f"{repo}, row {i}: {error}") from None
+    return records
+
+
+def to_pairs(records: Sequence[Record], build: PairBuilder) -> list[Pair]:
+    """Pairs as they are; examples through `build`."""
+    examples = [record for record in records if isinstance(record, Example)]
+    return [record for record in records if isinstance(record, Pair)] + list(build(examples))
+
+
+def take(pairs: Sequence[Pair], limit: int | None, seed: int) -> list[Pair]:
+    """At most `limit` pairs, drawn by seed, in their order."""
+    if limit is None or limit >= len(pairs):
+        return list(pairs)
+    chosen = sorted(random.Random(seed).sample(range(len(pairs)), limit))
+    return [pairs[i] for i in chosen]
+
+
+def weigh(pairs: Iterable[Pair], weight: float, by_kind: Mapping[str, float]) -> list[Pair]:
+    """The pairs with their loss weight: the source's times that of the first kind pattern ("twin_*") that fits."""
+    weighed = []
+    for pair in pairs:
+        factor = next((value for pattern, value in by_kind.items() if fnmatch(pair.kind, pattern)), 1.0)
+        weighed.append(replace(pair, weight=weight * factor))
+    return weighed
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What data a run saw: how many records, and a hash of their JSON."""
+
+    records: int
+    sha256: str
+
+
+def fingerprint(records: Sequence[Record]) -> Fingerprint:
+    """The same records in the same order give the same hash, on every machine."""
+    digest = hashlib.sha256()
+    for record in records:
+        row = pair_to_json(record) if isinstance(record, Pair) else example_to_json(record)
+        digest.update(json.dumps(row, ensure_ascii=False, sort_keys=True).encode())
+    return Fingerprint(len(records), digest.hexdigest())

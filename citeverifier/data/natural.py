@@ -1,0 +1,149 @@
+"""Natural labelled sources: people's (or a model's) claims with their evidence, as pairs.
+
+FEVER, FactCG, WiCE and AttributionBench read from their published files; a row becomes one `Pair` whose interval
+says no more than the label does: a binary source's "unsupported" and a refuted claim are none to partial.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from citeverifier.data.splits import SHARES, in_split, tie
+from citeverifier.data.pairs import BELOW_FULL, FULL, NONE, PARTIAL, Interval, with_distractors
+from citeverifier.records import Document, Pair, RecordError, read_jsonl
+
+Row = tuple[int, Mapping[str, Any]]
+
+
+def _rows(path: str | Path) -> Iterator[Row]:
+    yield from enumerate(read_jsonl(path, lambda row: row), 1)
+
+
+def _label(labels: Mapping[Any, Interval], value: Any, path: str | Path, number: int) -> Interval:
+    if value not in labels:
+        known = ", ".join(repr(label) for label in labels)
+        raise RecordError(f"{path}, record {number}: expected a label of {known}, came {value!r}")
+    return labels[value]
+
+
+def _pair(source: str, number: int, group: str, claim: str, documents: list[Document], label: Interval, kind: str = "",
+          context: str | None = None) -> Pair:
+    identity = f"{source}:{number}"
+    return Pair(
+        id=identity,
+        example=identity,
+        statement_id=identity,
+        lang="en",
+        group=f"{source}:{group}",
+        statement=claim.strip(),
+        documents=tuple(documents),
+        kind=f"labelled:{kind or source}",
+        context=context,
+        support_min=label[0],
+        support_max=label[1],
+    )
+
+
+def _wiki_title(page: str) -> str:
+    brackets = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-COLON-": ":"}
+    for code, sign in brackets.items():
+        page = page.replace(code, sign)
+    return page.replace("_", " ")
+
+
+def _detokenise(text: str) -> str:
+    """FEVER's sentences as people write them: no blanks before punctuation, brackets decoded."""
+    text = text.replace("-LRB- ", "(").replace(" -RRB-", ")").replace("-LSB- ", "[").replace(" -RSB-", "]")
+    text = re.sub(r"`` | ''", '"', text)
+    return re.sub(r" ([.,;:?!%)]|'s\b|n't\b)", r"\1", text)
+
+
+def load_fever(path: str | Path, split: str | None = None, shares: Mapping[str, float] = SHARES,
+               distractors: bool = False, seed: int = 13) -> list[Pair]:
+    """FEVER claims with gold evidence (Thorne et al. 2018): SUPPORTS = full, REFUTES = none to partial.
+
+    A claim's sentences of one page form a document under the page's title. Claims that share a page share a group.
+    With `distractors`, premises are padded and irrelevant ones added (for training).
+    """
+    labels = {"SUPPORTS": FULL, "REFUTES": BELOW_FULL}
+    rows = [(number, row) for number, row in _rows(path) if len(row["pars"]) <= 3]
+    pages = [_fever_pages(row) for _, row in rows]
+    pairs = []
+    for (number, row), titles, group in zip(rows, pages, tie([sorted(set(p)) for p in pages]), strict=True):
+        texts: dict[str, list[str]] = {}
+        for title, sentence in zip(titles, row["pars"], strict=True):
+            texts.setdefault(title, []).append(_detokenise(sentence))
+        documents = [Document(_wiki_title(title), " ".join(sentences)) for title, sentences in texts.items()]
+        label = _label(labels, row["label"], path, number)
+        pairs.append(_pair("fever", number, group, row["question"], documents, label))
+    chosen = [pair for pair in in_split(pairs, split, shares) if isinstance(pair, Pair)]
+    return list(with_distractors(chosen, seed=seed)) if distractors else chosen
+
+
+def _fever_pages(row: Mapping[str, Any]) -> list[str]:
+    """The page of each evidence sentence in `pars` (distinct sentences, in the order of the annotations)."""
+    seen: dict[tuple[str, int], None] = {}
+    for annotation in row["evidence"]:
+        for _, _, page, sentence in annotation:
+            seen[(page, sentence)] = None
+    pages = [page for page, _ in seen]
+    if len(pages) == len(row["pars"]):
+        return pages
+    return [pages[0] if pages else str(row["id"])] * len(row["pars"])
+
+
+def load_factcg(path: str | Path, split: str | None = None, shares: Mapping[str, float] = SHARES,
+                distractors: bool = False, seed: int = 13) -> list[Pair]:
+    """FactCG's synthetic claims on documents (Lei et al. 2025): 1 = full, 0 = none to partial.
+
+    A claim comes with its document and with altered versions of it, so a claim names the group.
+    """
+    labels = {1: FULL, 0: BELOW_FULL}
+    rows = list(_rows(path))
+    groups = tie([[row["text_b"][0], row["text_a"]] for _, row in rows])
+    pairs = [
+        _pair("factcg", number, group[:40], row["text_b"][0], [Document("", row["text_a"])],
+              _label(labels, row["orig_label"], path, number))
+        for (number, row), group in zip(rows, groups, strict=True)
+    ]
+    chosen = [pair for pair in in_split(pairs, split, shares) if isinstance(pair, Pair)]
+    return list(with_distractors(chosen, seed=seed)) if distractors else chosen
+
+
+def load_wice(path: str | Path) -> list[Pair]:
+    """WiCE claims (Kamoi et al. 2023) with people's three-level judgements; evidence sentences form one document."""
+    labels = {"supported": FULL, "partially_supported": PARTIAL, "not_supported": NONE}
+    pairs = []
+    for number, row in _rows(path):
+        sentences = [s.removeprefix("(meta data) ") for s in row["evidence"]]
+        title = ""
+        if sentences and sentences[0].startswith("TITLE: "):
+            title, sentences = sentences[0].removeprefix("TITLE: "), sentences[1:]
+        document = Document(title, " ".join(sentences))
+        label = _label(labels, row["label"], path, number)
+        pairs.append(_pair("wice", number, str(row["meta"]["id"]), row["claim"], [document], label))
+    return pairs
+
+
+def load_attributionbench(path: str | Path) -> list[Pair]:
+    """AttributionBench claims and references (Li et al. 2024): attributable = full, else none to partial.
+
+    The pair's kind names the source dataset; the question is its context.
+    """
+    labels = {"attributable": FULL, "not attributable": BELOW_FULL}
+    pairs = []
+    for number, row in _rows(path):
+        documents = [_titled(reference) for reference in row["references"] if reference.strip()]
+        label = _label(labels, row["attribution_label"], path, number)
+        if documents:
+            pairs.append(_pair("attributionbench", number, row["question"], row["claim"], documents, label,
+                               kind=row["src_dataset"], context=row["question"]))
+    return pairs
+
+
+def _titled(reference: str) -> Document:
+    match = re.match(r"Title: (.*?)\n+(?:Section: .*?\n+)?(.+)", reference, re.DOTALL)
+    return Document(match.group(1).strip(), match.group(2).strip()) if match else Document("", reference.strip())

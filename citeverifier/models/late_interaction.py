@@ -1,0 +1,115 @@
+"""Late interaction: the ordinal verifier for small encoders and laptops.
+
+Statement and documents are encoded apart by one encoder. Each statement token is matched with its nearest token of any
+document of the premise (cosine); the matches are pooled with learnt salience in three ways and a linear layer
+makes one ordinal logit of them. "Every salient token is covered" is full support, "some are" is partial.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import logsigmoid, normalize
+
+
+
+class LateInteractionHead(nn.Module):
+    """From matches to a logit: salience-weighted mean, soft minimum and coverage of the matches, then a linear layer."""
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.salience = nn.Linear(hidden_size, 1)
+        self.sharpness = nn.Parameter(torch.tensor(2.3))  # log of the soft minimum's inverse temperature (about 10)
+        self.steepness = nn.Parameter(torch.tensor(2.3))  # log slope of the coverage sigmoid
+        self.covered = nn.Parameter(torch.tensor(0.6))  # cosine at which a token counts as half covered
+        self.output = nn.Linear(3, 1)
+        nn.init.zeros_(self.salience.weight)
+        nn.init.zeros_(self.salience.bias)
+        with torch.no_grad():  # start where more coverage means more support
+            self.output.weight.copy_(torch.tensor([[4.0, 2.0, 1.0]]))
+            self.output.bias.fill_(-3.0)
+
+    def forward(self, tokens: Tensor, mask: Tensor, matches: Tensor) -> Tensor:
+        """Logits (n, 1) from statement tokens (n, s, h), which of them count (n, s) and their best cosines (n, s)."""
+        scores = self.salience(tokens.float()).squeeze(-1).masked_fill(~mask, float("-inf"))
+        log_weight = torch.log_softmax(scores, dim=1)
+        weight = log_weight.exp()
+        matches = matches.float().masked_fill(~mask, 0.0)
+        mean = (weight * matches).sum(dim=1)
+        inverse = self.sharpness.exp()
+        soft_minimum = -torch.logsumexp(log_weight - inverse * matches, dim=1) / inverse
+        coverage = (weight * logsigmoid(self.steepness.exp() * (matches - self.covered))).sum(dim=1)
+        logits: Tensor = self.output(torch.stack([mean, soft_minimum, coverage], dim=1))
+        return logits
+
+
+class LateInteraction(nn.Module):
+    """An encoder (any transformers `AutoModel`) with a `LateInteractionHead`."""
+
+    def __init__(self, encoder: nn.Module, head: LateInteractionHead | None = None) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.head = head or LateInteractionHead(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
+
+    @property
+    def config(self) -> Any:
+        """The encoder's config."""
+        return self.encoder.config
+
+    def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Token vectors (n, t, h), not normalised."""
+        tokens: Tensor = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return tokens
+
+    def forward(
+        self,
+        statement_ids: Tensor,
+        statement_attention: Tensor,
+        statement_mask: Tensor,
+        document_ids: Tensor,
+        document_attention: Tensor,
+        document_mask: Tensor,
+        statement_index: Tensor,
+        document_index: Tensor,
+    ) -> dict[str, Tensor]:
+        """Logits of a batch of pairs over its distinct statements and documents.
+
+        Args:
+            statement_ids, statement_attention, statement_mask: (S, s); the mask marks tokens that count (the
+                statement's own: no special tokens, no context).
+            document_ids, document_attention, document_mask: (D, t); likewise, for each distinct document (window).
+            statement_index: (n,) the statement of each pair.
+            document_index: (n, k) the documents of each pair, -1 where it has fewer than k.
+
+        Returns:
+            {"logits": (n, 1)}
+        """
+        statements = self.encode(statement_ids, statement_attention)
+        documents = normalize(self.encode(document_ids, document_attention), dim=-1)
+        tokens = statements[statement_index]
+        matches = best_matches(
+            normalize(tokens, dim=-1), documents[document_index.clamp(min=0)],
+            document_mask[document_index.clamp(min=0)] & (document_index >= 0).unsqueeze(-1),
+        )
+        return {"logits": self.head(tokens, statement_mask[statement_index], matches)}
+
+
+def best_matches(statement: Tensor, documents: Tensor, mask: Tensor) -> Tensor:
+    """The greatest cosine of each statement token to any unmasked document token.
+
+    Args:
+        statement: (n, s, h), normalised.
+        documents: (n, k, t, h), normalised.
+        mask: (n, k, t), true where a document token counts.
+
+    Returns:
+        (n, s) cosines in [-1, 1].
+    """
+    n, k, t, h = documents.shape
+    similarity = statement @ documents.reshape(n, k * t, h).transpose(1, 2)
+    blocked = ~mask.reshape(n, 1, k * t)
+    best: Tensor = similarity.masked_fill(blocked, -1.0).amax(dim=-1)
+    return best
+

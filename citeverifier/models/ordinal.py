@@ -1,0 +1,136 @@
+"""The ordinal verifier's arithmetic: one logit z, two ordered cut points (proportional odds).
+
+    P(support >= partial) = sigmoid(z)            P(support = full) = sigmoid(z - delta)
+
+In training the cut point of `partial` is 0 (the head's bias carries it) and `delta` is fixed. After training a temperature
+and both cut points are fitted on dev and folded away (`Calibration`), so that sigmoid(z) reads "should this
+document be cited?" in any runtime. `delta = 0` makes both levels one probability: a binary verifier, same loss.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.records import Pair, Support
+
+if TYPE_CHECKING:
+    import torch
+
+Floats = NDArray[np.float64]
+
+
+def probability(logits: Floats, level: Support, delta: float) -> Floats:
+    """P(support >= level) of folded logits, any shape, in [0, 1]. `level` is partial or full."""
+    if level not in (Support.PARTIAL, Support.FULL):
+        raise ValueError(f"expected level partial or full, came {level!r}")
+    shifted = np.asarray(logits, dtype=np.float64) - (delta if level == Support.FULL else 0.0)
+    # exp of a non-positive number on either side: no overflow
+    exponential = np.exp(-np.abs(shifted))
+    positive: Floats = np.where(shifted >= 0, 1.0, exponential) / (1.0 + exponential)
+    return positive
+
+
+def label_rows(pairs: Sequence[Pair]) -> NDArray[np.float32]:
+    """Labels as the loss takes them: rows [support_min, support_max, weight], shape (n, 3).
+
+    Raises ValueError on an unlabelled pair, naming it.
+    """
+    rows = []
+    for pair in pairs:
+        if pair.support_min is None or pair.support_max is None:
+            raise ValueError(f"pair {pair.id!r}: expected support_min and support_max for training, came null")
+        rows.append((float(pair.support_min), float(pair.support_max), pair.weight))
+    return np.asarray(rows, dtype=np.float32).reshape(-1, 3)
+
+
+def interval_loss(logits: torch.Tensor, labels: torch.Tensor, delta: float) -> torch.Tensor:
+    """-log P(min <= support <= max), weighted, one value a pair.
+
+    Args:
+        logits: (n,) or (n, 1).
+        labels: (n, 3), rows [min, max, weight] with levels 0, 1, 2.
+        delta: distance of the cut points, >= 0. With 0 "exactly partial" has probability 0 and no such label may come.
+
+    Returns:
+        (n,) non-negative losses, in float32.
+    """
+    import torch
+    from torch.nn.functional import logsigmoid
+
+    z = logits.reshape(-1).float()
+    low, high, weight = labels.float().unbind(dim=1)
+    above_low = torch.where(low == 0, torch.zeros_like(z), logsigmoid(torch.where(low == 2, z - delta, z)))
+    below_high = torch.where(high == 2, torch.zeros_like(z), logsigmoid(torch.where(high == 0, -z, delta - z)))
+    # sigmoid(z) - sigmoid(z - delta) = sigmoid(z) sigmoid(delta - z) (1 - exp(-delta))
+    between = math.log1p(-math.exp(-delta)) if delta > 0 else -math.inf
+    exactly_partial = (low == 1) & (high == 1)
+    correction = torch.where(exactly_partial, torch.full_like(z, between), torch.zeros_like(z))
+    return -weight * (above_low + below_high + correction)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What folding does to a training logit: z' = (z - cut_partial) / temperature, delta' = (cut_full - cut_partial) / temperature."""
+
+    temperature: float
+    cut_partial: float
+    cut_full: float
+
+    @property
+    def delta(self) -> float:
+        """Distance of the cut points in folded logits."""
+        return (self.cut_full - self.cut_partial) / self.temperature
+
+    def fold(self, logits: Floats) -> Floats:
+        """Training logits as the saved model gives them."""
+        folded: Floats = (np.asarray(logits, dtype=np.float64) - self.cut_partial) / self.temperature
+        return folded
+
+
+def fit_calibration(logits: Floats, labels: Floats, delta: float) -> Calibration:
+    """Temperature and cut points of greatest likelihood on dev.
+
+    Args:
+        logits: (n,) training logits of the dev pairs.
+        labels: (n, 3) rows [min, max, weight].
+        delta: the training distance; 0 keeps the verifier binary (one cut point).
+
+    A weak prior (as much as two pairs) holds the three numbers near 1, 0 and `delta`, so that a dev set without
+    some level does not send a cut point to infinity.
+    """
+    import torch
+    from scipy.optimize import minimize
+
+    z, rows = torch.as_tensor(np.asarray(logits, dtype=np.float64)).reshape(-1), torch.as_tensor(labels)
+
+    def objective(parameters: Floats) -> float:
+        log_temperature, cut, log_ratio = parameters
+        temperature = math.exp(log_temperature)
+        distance = delta * math.exp(log_ratio) / temperature
+        loss = interval_loss((z - cut) / temperature, rows, distance).sum().item()
+        return float(loss + np.sum(np.square(parameters)))
+
+    best = minimize(objective, np.zeros(3), method="Nelder-Mead", options={"maxiter": 2000, "xatol": 1e-4})
+    log_temperature, cut, log_ratio = best.x
+    cut_full = cut + delta * math.exp(log_ratio)
+    return Calibration(math.exp(log_temperature), float(cut), float(cut_full))
+
+
+def fold_into(layer: torch.nn.Linear, calibration: Calibration) -> None:
+    """Fold a calibration into the layer that makes the logit, in place.
+
+    Raises ValueError unless the layer has one output and a bias.
+    """
+    import torch
+
+    if layer.out_features != 1 or layer.bias is None:
+        raise ValueError(f"expected a linear layer with one output and a bias, came {layer}")
+    with torch.no_grad():
+        layer.weight.div_(calibration.temperature)
+        layer.bias.sub_(calibration.cut_partial).div_(calibration.temperature)

@@ -1,0 +1,39 @@
+"""What a run was made with: versions, git hash, machine. Written into every run's folder."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import citeverifier
+
+PACKAGES = ("torch", "transformers", "accelerate", "datasets", "peft", "numpy", "scipy", "hydra-core")
+
+
+def provenance() -> dict[str, Any]:
+    """Versions by package (None where not installed), git commit (None outside a checkout), Python, processor."""
+    versions: dict[str, str | None] = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = None
+    return {
+        "citeverifier": citeverifier.__version__,
+        "git": _git("rev-parse", "HEAD"),
+        "git_dirty": bool(_git("status", "--porcelain", "--untracked-files=no")),
+        "python": sys.version.split()[0],
+        "platform": platform.platform(),
+        "packages": versions,
+    }
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None if done.returncode == 0 else None

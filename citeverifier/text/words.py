@@ -1,0 +1,20 @@
+"""Words of a text, for overlap, perturbation and search. Not the model's tokens."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
+# "1,234", "1 234" and "1\u00a0234" are one number; "3.5" and "3,5" are another.
+_THOUSANDS = re.compile(r"(?<=\d)[,\u00a0\u202f ](?=\d{3}(?!\d))")
+
+
+def words(text: str) -> list[str]:
+    """Lower-cased words; digit groups joined ("1,234" -> "1234") and decimal commas made points."""
+    joined = _THOUSANDS.sub("", text.lower())
+    return [word.replace(",", ".") for word in _WORD.findall(joined)]
+
+
+def normalise(text: str) -> str:
+    """A text as its words, for finding the same text again whatever its spacing, case and punctuation."""
+    return " ".join(words(text))

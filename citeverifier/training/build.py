@@ -1,0 +1,102 @@
+"""A model ready to train: backbone, head, frozen parts, LoRA, parameter groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from citeverifier.models.checkpoint import backbone_path, load_tokenizer, position_limit
+from citeverifier.training.device import training_attention
+from citeverifier.training.options import Lora, TrainingOptions
+
+
+def build_model(options: TrainingOptions) -> tuple[Any, Any]:
+    """(model, tokenizer) for a run, in float32, from the backbone's weights."""
+    import torch
+    from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
+
+    backbone = options.backbone
+    path = backbone_path(backbone.name)
+    common = {"revision": backbone.revision or "main", "trust_remote_code": backbone.trust_remote_code}
+    loading: dict[str, Any] = {
+        **common,
+        "dtype": torch.float32,
+        "attn_implementation": options.attention or training_attention(),
+        "use_safetensors": None if backbone.allow_pickle else True,
+        "weights_only": True,
+    }
+    limit = position_limit(AutoConfig.from_pretrained(path, **common))
+    tokenizer = load_tokenizer(path, min(limit, options.max_length), backbone.trust_remote_code)
+    if options.max_length > limit:
+        raise ValueError(f"max_length: expected at most {limit} tokens for {backbone.name}, came {options.max_length}")
+    if options.shape == "late_interaction":
+        from citeverifier.models.late_interaction import LateInteraction
+
+        model: Any = LateInteraction(AutoModel.from_pretrained(path, **loading))
+        freeze(model.encoder, options.frozen_embeddings, options.frozen_layers)
+        if options.lora is not None:
+            model.encoder = add_lora(model.encoder, options.lora, "FEATURE_EXTRACTION")
+    else:
+        model = AutoModelForSequenceClassification.from_pretrained(path, num_labels=1, **loading)
+        freeze(model.base_model, options.frozen_embeddings, options.frozen_layers)
+        if options.lora is not None:
+            model = add_lora(model, options.lora, "SEQ_CLS")
+    return model, tokenizer
+
+
+def freeze(encoder: Any, embeddings: bool, layers: int) -> None:
+    """Stop gradients of an encoder's embeddings and of its lowest `layers` layers."""
+    if embeddings:
+        encoder.get_input_embeddings().requires_grad_(False)
+    stack = getattr(encoder, "layers", None)  # ModernBERT's name; BERT's and RoBERTa's is encoder.layer
+    if stack is None:
+        stack = encoder.encoder.layer
+    if layers > len(stack):
+        raise ValueError(f"frozen_layers: expected at most {len(stack)}, came {layers}")
+    for layer in list(stack)[:layers]:
+        layer.requires_grad_(False)
+
+
+def add_lora(model: Any, lora: Lora, task: str) -> Any:
+    """The model with LoRA adapters; the classifier of a SEQ_CLS model stays trainable."""
+    from peft import LoraConfig, get_peft_model
+
+    target = lora.target_modules if isinstance(lora.target_modules, str) else list(lora.target_modules)
+    config = LoraConfig(
+        task_type=task, r=lora.r, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=target
+    )
+    return get_peft_model(model, config)
+
+
+def merge_lora(model: Any, options: TrainingOptions) -> Any:
+    """The model with its adapters merged into plain weights."""
+    if options.lora is None:
+        return model
+    if options.shape == "late_interaction":
+        model.encoder = model.encoder.merge_and_unload()
+        return model
+    return model.merge_and_unload()
+
+
+_HEAD_NAMES = ("head.", "classifier.", "score.", "pooler.")
+
+
+def build_optimizer(model: Any, options: TrainingOptions) -> Any:
+    """AdamW with the head's learning rate apart, and no weight decay on biases and norms."""
+    import torch
+
+    groups: dict[tuple[bool, bool], list[Any]] = {}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            head = any(f".{part}" in f".{name}" for part in _HEAD_NAMES)
+            groups.setdefault((head, parameter.ndim >= 2), []).append(parameter)
+    return torch.optim.AdamW(
+        [
+            {
+                "params": parameters,
+                "lr": options.head_learning_rate if head else options.learning_rate,
+                "weight_decay": options.weight_decay if decays else 0.0,
+            }
+            for (head, decays), parameters in groups.items()
+        ],
+        fused=True,
+    )

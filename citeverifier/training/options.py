@@ -1,0 +1,81 @@
+"""What a training run is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from citeverifier.models.checkpoint import Shape
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A pretrained encoder: hub id, folder, or `package:NAME/FOLDER` of an installed package.
+
+    `revision` pins a hub revision. `allow_pickle` admits weights that exist as .bin only (loaded with weights_only);
+    `trust_remote_code` runs code from the hub. Both are off unless the config says so.
+    """
+
+    name: str
+    revision: str | None = None
+    allow_pickle: bool = False
+    trust_remote_code: bool = False
+
+
+@dataclass(frozen=True)
+class Lora:
+    """LoRA through peft, merged at save."""
+
+    r: int = 16
+    alpha: int = 32
+    dropout: float = 0.05
+    target_modules: str | tuple[str, ...] = "all-linear"
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Hyper-parameters of one run.
+
+    Args:
+        output_dir: where the finished checkpoint goes; intermediate ones below it.
+        shape: cross_encoder or late_interaction.
+        delta: distance of the two cut points in training; 0 trains a binary verifier.
+        max_length: tokens of a pair (cross-encoder) or of a document window (late interaction).
+        reads_context: whether the verifier reads a pair's context.
+        batch_size, gradient_accumulation: pairs a step are their product (times the number of processes).
+        epochs, max_steps: max_steps, where given, wins.
+        learning_rate, head_learning_rate: of the encoder, and of the new layers.
+        warmup: share of the steps in which the learning rate rises.
+        frozen_embeddings, frozen_layers: embeddings, and how many of the lowest layers, stay as they were.
+        evaluations: how many times dev is scored during training.
+        patience: evaluations without a better dev AUROC before training stops; None never stops early.
+        bf16: None = where the processor has it. attention: None = the fastest in backward on the device.
+        report_to_wandb: log to Weights & Biases (offline unless WANDB_API_KEY is set).
+    """
+
+    output_dir: str
+    shape: Shape
+    backbone: Backbone
+    delta: float = 2.0
+    max_length: int = 256
+    reads_context: bool = True
+    batch_size: int = 32
+    gradient_accumulation: int = 1
+    epochs: float = 1.0
+    max_steps: int | None = None
+    learning_rate: float = 5e-5
+    head_learning_rate: float = 5e-3
+    weight_decay: float = 0.01
+    warmup: float = 0.1
+    frozen_embeddings: bool = True
+    frozen_layers: int = 0
+    evaluations: int = 5
+    patience: int | None = 3
+    bf16: bool | None = None
+    attention: Literal["eager", "sdpa"] | None = None
+    gradient_checkpointing: bool = False
+    lora: Lora | None = None
+    report_to_wandb: bool = False
+    resume: bool = False
+    seed: int = 13
+    meta: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,295 @@
+"""Training a verifier: pairs in, a calibrated checkpoint folder out. One path for both shapes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import shutil
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.metrics.decisions import auroc, best_threshold
+from citeverifier.models.checkpoint import CheckpointConfig, position_limit, save_checkpoint
+from citeverifier.models.ordinal import (
+    Calibration,
+    fit_calibration,
+    fold_into,
+    interval_loss,
+    label_rows,
+    probability,
+)
+from citeverifier.provenance import provenance
+from citeverifier.records import Pair, Support
+from citeverifier.training.build import build_model, build_optimizer, merge_lora
+from citeverifier.training.device import keep_memory, native_bf16
+from citeverifier.training.options import TrainingOptions
+
+log = logging.getLogger(__name__)
+
+LEVELS = (Support.PARTIAL, Support.FULL)
+LATEST = Path("outputs/latest")
+REPORT = "training.json"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished run: its folder and what dev says of it (`dev` is in training.json too)."""
+
+    folder: Path
+    dev: Mapping[str, float]
+    seconds: float
+    dropped: int
+
+
+def train(train_pairs: Sequence[Pair], dev_pairs: Sequence[Pair], options: TrainingOptions,
+          data: Mapping[str, Any] | None = None) -> Trained:
+    """Train, calibrate on dev, and write the checkpoint to `options.output_dir`.
+
+    `data` describes where the pairs came from, for training.json and the model card. With `options.resume`, goes on
+    from the last whole intermediate checkpoint; a folder that holds a finished one is left as it is.
+
+    Raises ValueError where labels are missing, dev lacks a class, or nothing fits the length limit.
+    """
+    import torch
+    from transformers import set_seed
+
+    folder = Path(options.output_dir)
+    if options.resume and (folder / REPORT).is_file():
+        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        log.info("%s holds a finished checkpoint; nothing to resume", folder)
+        return Trained(folder, report["dev"], report["seconds"], report["dropped"])
+    started = time.perf_counter()
+    set_seed(options.seed)
+    if not torch.cuda.is_available():
+        keep_memory()
+    model, tokenizer = build_model(options)
+    inputs = _inputs(model, tokenizer, options)
+    late = options.shape == "late_interaction"
+    ordered = shuffled_runs(train_pairs, options.seed) if late else train_pairs
+    prepared_train, labels_train, dropped = _prepare(inputs, ordered, options)
+    prepared_dev, labels_dev, dropped_dev = _prepare(inputs, dev_pairs, options)
+    log.info("training on %d pairs (%d over the length limit dropped), dev %d (%d dropped)",
+             len(prepared_train), dropped, len(prepared_dev), dropped_dev)
+    trainer = _trainer(model, inputs, options, prepared_train, labels_train, prepared_dev, labels_dev)
+    trainer.train(resume_from_checkpoint=_last_whole(folder / "checkpoints") if options.resume else None)
+    predicted = trainer.predict(trainer.eval_dataset)
+    # the sampler may reorder dev, so its labels are taken from the same call
+    logits, labels_dev = np.asarray(predicted.predictions, dtype=np.float64).reshape(-1), predicted.label_ids
+    seconds = time.perf_counter() - started
+    calibration = fit_calibration(logits, labels_dev, options.delta)
+    dev = _dev_metrics(calibration.fold(logits), labels_dev, calibration.delta)
+    finished = Trained(folder, dev, seconds, dropped)
+    if trainer.is_world_process_zero():
+        _save(trainer, tokenizer, options, calibration, finished, train_pairs, data or {})
+    trainer.accelerator.wait_for_everyone()
+    return finished
+
+
+RUN = 8
+
+
+def shuffled_runs(pairs: Sequence[Pair], seed: int) -> list[Pair]:
+    """The pairs in shuffled runs of up to RUN neighbours of one example.
+
+    Neighbours share statements and documents, and late interaction encodes what a batch shares once: on the bundled set a
+    step of 32 pairs encodes a third of the texts it would in random order.
+    """
+    runs: list[list[Pair]] = []
+    for pair in pairs:
+        if runs and len(runs[-1]) < RUN and runs[-1][-1].example == pair.example:
+            runs[-1].append(pair)
+        else:
+            runs.append([pair])
+    random.Random(seed).shuffle(runs)
+    return [pair for run in runs for pair in run]
+
+
+def _inputs(model: Any, tokenizer: Any, options: TrainingOptions) -> Any:
+    from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
+
+    if options.shape == "late_interaction":
+        limit = position_limit(model.config)
+        return LateInteractionInputs(tokenizer, options.max_length, limit, options.reads_context)
+    return CrossEncoderInputs(tokenizer, options.max_length, options.reads_context)
+
+
+def _prepare(
+    inputs: Any, pairs: Sequence[Pair], options: TrainingOptions
+) -> tuple[list[dict[str, Any]], NDArray[np.float32], int]:
+    """Tokenised pairs with their label rows; pairs over the length limit are dropped and counted."""
+    from tqdm.auto import tqdm
+
+    from citeverifier.models.inputs import StatementTooLong
+
+    kept, rows = [], []
+    for pair in tqdm(pairs, desc="tokenising", disable=None, leave=False):
+        try:
+            item = inputs.prepare(pair)
+        except StatementTooLong:
+            continue
+        if options.shape == "late_interaction" or item["length"] <= options.max_length:
+            kept.append(item)
+            rows.append(pair)
+    if not kept:
+        raise ValueError(f"expected pairs within {options.max_length} tokens, came {len(pairs)} pairs, none of which fits")
+    return kept, label_rows(rows), len(pairs) - len(kept)
+
+
+def _trainer(model: Any, inputs: Any, options: TrainingOptions, prepared_train: Any, labels_train: Any,
+             prepared_dev: Any, labels_dev: Any) -> Any:
+    import torch
+    from datasets import Dataset
+    from transformers import EarlyStoppingCallback, Trainer, TrainingArguments
+
+    prepared = prepared_train + prepared_dev
+    labels = np.concatenate([labels_train, labels_dev])
+    if options.delta == 0 and bool(np.any((labels[:, 0] == 1) & (labels[:, 1] == 1))):
+        raise ValueError("delta=0 trains a binary verifier: expected no pair labelled exactly partial, came some")
+
+    def dataset(start: int, items: Sequence[dict[str, Any]]) -> Any:
+        return Dataset.from_dict(
+            {"position": list(range(start, start + len(items))), "length": [item["length"] for item in items]}
+        )
+
+    def collate(rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
+        positions = [row["position"] for row in rows]
+        # Labels first: Trainer takes the batch size from the first tensor it meets.
+        return {"labels": torch.from_numpy(labels[positions]), **inputs.collate([prepared[i] for i in positions])}
+
+    def loss(outputs: Any, rows: Any, num_items_in_batch: Any = None) -> Any:
+        losses = interval_loss(outputs["logits"], rows, options.delta)
+        # num_items_in_batch counts label elements, three a pair, over all accumulated batches
+        return losses.mean() if num_items_in_batch is None else losses.sum() / (num_items_in_batch / 3)
+
+    def metrics(prediction: Any) -> dict[str, float]:
+        return _aurocs(np.asarray(prediction.predictions, dtype=np.float64).reshape(-1), prediction.label_ids)
+
+    batch = options.batch_size * options.gradient_accumulation
+    steps = options.max_steps or max(1, round(options.epochs * len(prepared_train) / batch))
+    every = max(1, steps // options.evaluations)
+    cuda = torch.cuda.is_available()
+    arguments = TrainingArguments(
+        output_dir=str(Path(options.output_dir) / "checkpoints"),
+        per_device_train_batch_size=options.batch_size,
+        per_device_eval_batch_size=options.batch_size,
+        gradient_accumulation_steps=options.gradient_accumulation,
+        max_steps=steps,
+        warmup_steps=options.warmup,
+        lr_scheduler_type="linear",
+        # Late interaction keeps the order of `shuffled_runs`; a cross-encoder pads less among equals.
+        train_sampling_strategy="sequential" if options.shape == "late_interaction" else "group_by_length",
+        eval_strategy="steps",
+        eval_steps=every,
+        save_strategy="steps",
+        save_steps=every,
+        save_total_limit=2,
+        load_best_model_at_end=True,
+        metric_for_best_model="auroc",
+        greater_is_better=True,
+        logging_steps=max(1, steps // 50),
+        bf16=native_bf16() if options.bf16 is None else options.bf16,
+        use_cpu=not cuda,
+        gradient_checkpointing=options.gradient_checkpointing,
+        remove_unused_columns=False,
+        label_names=["labels"],
+        report_to=["wandb"] if options.report_to_wandb else [],
+        seed=options.seed,
+        data_seed=options.seed,
+        dataloader_pin_memory=cuda,
+        ddp_find_unused_parameters=False,
+    )
+    callbacks = [] if options.patience is None else [EarlyStoppingCallback(options.patience)]
+    return Trainer(
+        model=model,
+        args=arguments,
+        data_collator=collate,
+        train_dataset=dataset(0, prepared_train),
+        eval_dataset=dataset(len(prepared_train), prepared_dev),
+        compute_loss_func=loss,
+        compute_metrics=metrics,
+        callbacks=callbacks,
+        optimizers=(build_optimizer(model, options), None),
+    )
+
+
+def _last_whole(folder: Path) -> str | None:
+    """The newest intermediate checkpoint that was written to its end (its state file comes last and parses)."""
+    for candidate in sorted(folder.glob("checkpoint-*"), key=lambda p: int(p.name.split("-")[1]), reverse=True):
+        try:
+            json.loads((candidate / "trainer_state.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError):
+            log.warning("%s was cut off while it was written; looking for an earlier one", candidate)
+            continue
+        return str(candidate)
+    return None
+
+
+def decided(labels: NDArray[np.float32], level: Support) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(which rows are decided at a level, whether they reach it) of rows [min, max, weight]."""
+    reaches, misses = labels[:, 0] >= level, labels[:, 1] < level
+    return reaches | misses, reaches
+
+
+def _aurocs(scores: NDArray[np.float64], labels: NDArray[np.float32]) -> dict[str, float]:
+    found = {}
+    for level in LEVELS:
+        known, gold = decided(labels, level)
+        found[f"auroc_{level.label}"] = auroc(gold[known], scores[known])
+    defined = [value for value in found.values() if not np.isnan(value)]
+    if not defined:
+        raise ValueError("dev: expected pairs that reach a support level and pairs that do not, came one class only")
+    return {**found, "auroc": float(np.mean(defined))}
+
+
+def _dev_metrics(folded: NDArray[np.float64], labels: NDArray[np.float32], delta: float) -> dict[str, float]:
+    """AUROC per level and the fitted thresholds (probabilities) by level."""
+    found = _aurocs(folded, labels)
+    for level in LEVELS:
+        known, gold = decided(labels, level)
+        threshold = best_threshold(gold[known], probability(folded[known], level, delta))
+        found[f"threshold_{level.label}"] = 0.5 if np.isnan(threshold) else threshold
+    return found
+
+
+def _save(trainer: Any, tokenizer: Any, options: TrainingOptions, calibration: Calibration, finished: Trained,
+          pairs: Sequence[Pair], data: Mapping[str, Any]) -> None:
+    from citeverifier.models.cross_encoder import last_linear
+    from citeverifier.reporting.model_card import model_card
+
+    model = merge_lora(trainer.accelerator.unwrap_model(trainer.model), options)
+    late = options.shape == "late_interaction"
+    fold_into(model.head.output if late else last_linear(model), calibration)
+    config = CheckpointConfig(
+        shape=options.shape,
+        delta=calibration.delta,
+        temperature=calibration.temperature,
+        thresholds={level.label: finished.dev[f"threshold_{level.label}"] for level in LEVELS},
+        max_length=options.max_length,
+        reads_context=options.reads_context,
+        base_model=options.backbone.name,
+        languages=tuple(sorted({pair.lang for pair in pairs})),
+    )
+    save_checkpoint(finished.folder, model, tokenizer, config)
+    report = {
+        "options": asdict(options),
+        "data": dict(data),
+        "kinds": dict(sorted(Counter(pair.kind.split(":")[0] for pair in pairs).items())),
+        "dev": dict(finished.dev),
+        "seconds": round(finished.seconds, 1),
+        "steps": trainer.state.global_step,
+        "dropped": finished.dropped,
+        "provenance": provenance(),
+    }
+    (finished.folder / "README.md").write_text(model_card(config, report), encoding="utf-8")
+    (finished.folder / REPORT).write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    shutil.rmtree(finished.folder / "checkpoints", ignore_errors=True)
+    LATEST.parent.mkdir(exist_ok=True)
+    LATEST.write_text(f"{finished.folder.resolve()}\n", encoding="utf-8")
