@@ -1,9 +1,10 @@
-"""Where the configs are: in a checkout beside the package, in an installed wheel inside it."""
+"""Where things are: the configs (in a checkout beside the package, in a wheel inside it), the last checkpoint."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+LATEST = Path("outputs/latest")  # names the folder of the last finished training run
 _PACKAGE = Path(__file__).resolve().parent
 
 

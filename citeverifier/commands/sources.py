@@ -108,3 +108,21 @@ def training_data(
         report["dev"].append({"data": name} | asdict(fingerprint(records)))
     report["dev_pairs"] = len(dev_pairs)
     return TrainingData(train_pairs, dev_pairs, report)
+
+
+def check_records(scheme: Any, records: list[Record], config: Any) -> list[Record]:
+    """The records in the form that a scheme takes, in the language asked; raises ValueError saying what fits.
+
+    `pairs` takes pairs (and builds them from examples); the other schemes take examples.
+    """
+    chosen = [record for record in records if config.lang in ("all", record.lang)]
+    if not chosen:
+        raise ValueError(f"lang={config.lang}: expected records in that language, came none of {len(records)}")
+    if scheme.name == "pairs":
+        return list(to_pairs(chosen, instantiate(config.pairs.build)))
+    if any(isinstance(record, Pair) for record in chosen):
+        raise ValueError(
+            f"scheme={scheme.name}: expected examples (a question with documents and statements), came pairs from "
+            f"{config.data.get('path')}; score a pair file with scheme=pairs"
+        )
+    return chosen

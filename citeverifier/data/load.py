@@ -9,6 +9,7 @@ import hashlib
 import json
 import logging
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -118,11 +119,20 @@ def to_pairs(records: Sequence[Record], build: PairBuilder) -> list[Pair]:
 
 
 def take(pairs: Sequence[Pair], limit: int | None, seed: int) -> list[Pair]:
-    """At most `limit` pairs, drawn by seed, in their order."""
+    """About `limit` pairs, in their order: those of whole examples drawn by seed, the last one that fits included."""
     if limit is None or limit >= len(pairs):
         return list(pairs)
-    chosen = sorted(random.Random(seed).sample(range(len(pairs)), limit))
-    return [pairs[i] for i in chosen]
+    sizes = Counter(pair.example for pair in pairs)
+    order = sorted(sizes)
+    random.Random(seed).shuffle(order)
+    chosen: set[str] = set()
+    taken = 0
+    for example in order:
+        if taken >= limit:
+            break
+        chosen.add(example)
+        taken += sizes[example]
+    return [pair for pair in pairs if pair.example in chosen]
 
 
 def weigh(pairs: Iterable[Pair], weight: float, by_kind: Mapping[str, float]) -> list[Pair]:

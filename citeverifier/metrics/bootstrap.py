@@ -1,44 +1,78 @@
-"""Confidence intervals by bootstrap over questions: a question's trials, in both languages, are drawn together."""
+"""Point estimates with 95 % intervals, by bootstrap over questions.
+
+A question's trials, in both languages, are drawn together. A resample is a weight per question, so metrics of counts and
+areas under curves are computed for all resamples at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-Item = TypeVar("Item")
+from citeverifier.metrics.decisions import Bools, Floats, auroc, decision_metrics, ratio
+
+ROUNDS = 1000
+CONFIDENCE = 0.95
 
 
-def intervals(
-    items: Sequence[Item],
-    unit: Callable[[Item], Hashable],
-    metrics: Callable[[Sequence[Item]], Mapping[str, float]],
-    *,
-    rounds: int = 500,
-    seed: int = 13,
-    confidence: float = 0.95,
-) -> dict[str, tuple[float, float]]:
-    """Percentile intervals of each metric over resamples of units, each drawn with all of its items.
+@dataclass(frozen=True)
+class Estimate:
+    """A metric with its interval; low and high are nan where no resample defines it."""
 
-    A metric that is nan in a resample (a class missing) is left out of that resample; one that is nan in all has no
-    interval.
-    """
-    units: dict[Hashable, list[Item]] = {}
-    for item in items:
-        units.setdefault(unit(item), []).append(item)
-    groups = list(units.values())
-    if not groups:
-        return {}
-    rng = np.random.default_rng(seed)
-    drawn: dict[str, list[float]] = {}
-    for _ in range(rounds):
-        sample = [item for i in rng.integers(len(groups), size=len(groups)) for item in groups[i]]
-        for name, value in metrics(sample).items():
-            if not np.isnan(value):
-                drawn.setdefault(name, []).append(value)
-    tail = 100 * (1 - confidence) / 2
-    return {
-        name: (float(np.percentile(values, tail)), float(np.percentile(values, 100 - tail)))
-        for name, values in drawn.items()
-    }
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """`weights` (1 + rounds, units): how often each unit is drawn, the first row once each; `units` number the items' names."""
+
+    numbers: dict[Hashable, int]
+    weights: Floats
+
+    def of(self, units: Sequence[Hashable]) -> NDArray[np.intp]:
+        """The unit number of each item."""
+        return np.array([self.numbers[unit] for unit in units], dtype=np.intp)
+
+
+def resamples(units: Sequence[Hashable], rounds: int = ROUNDS, seed: int = 13) -> Resamples:
+    """Resamples of the distinct units."""
+    numbers = {unit: i for i, unit in enumerate(dict.fromkeys(units))}
+    n = len(numbers)
+    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=rounds) if n else np.empty((rounds, 0))
+    return Resamples(numbers, np.concatenate([np.ones((1, n)), drawn.astype(np.float64)]))
+
+
+def _estimate(values: Floats) -> Estimate:
+    drawn = values[1:][~np.isnan(values[1:])]
+    if not len(drawn):
+        return Estimate(float(values[0]), float("nan"), float("nan"))
+    tail = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(drawn, [tail, 100 - tail])
+    return Estimate(float(values[0]), float(low), float(high))
+
+
+def decision_estimates(gold: Bools, decision: Bools, unit: NDArray[np.intp], sampled: Resamples) -> dict[str, Estimate]:
+    """`decision_metrics` with intervals, of n items whose unit numbers are `unit`."""
+    n = sampled.weights.shape[1]
+    cells = (gold & decision, gold & ~decision, ~gold & decision, ~gold & ~decision)
+    sums = [sampled.weights @ np.bincount(unit[cell], minlength=n).astype(np.float64) for cell in cells]
+    return {name: _estimate(values) for name, values in decision_metrics(*sums).items()}
+
+
+def auroc_estimate(gold: Bools, score: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
+    """AUROC with its interval."""
+    parts = [auroc(gold, score, part[:, unit]) for part in np.array_split(sampled.weights, 20)]
+    return _estimate(np.concatenate(parts))
+
+
+def share_estimate(right: Bools, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
+    """The share of true items with its interval."""
+    n = sampled.weights.shape[1]
+    hits = sampled.weights @ np.bincount(unit[right], minlength=n).astype(np.float64)
+    total = sampled.weights @ np.bincount(unit, minlength=n).astype(np.float64)
+    return _estimate(ratio(hits, total))

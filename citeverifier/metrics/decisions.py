@@ -1,4 +1,4 @@
-"""Metrics of decisions: counts, accuracies, F1, thresholds. Plain functions on numpy arrays."""
+"""Metrics of decisions: counts, accuracies, F1, thresholds. Plain functions; "true" is the positive class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -15,7 +15,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Counts:
-    """Decisions against gold; "true" is the positive class."""
+    """Decisions against gold."""
 
     tp: int
     fn: int
@@ -24,12 +24,18 @@ class Counts:
 
     @property
     def n(self) -> int:
+        """Number of decisions."""
         return self.tp + self.fn + self.fp + self.tn
 
+    def metrics(self) -> dict[str, float]:
+        """`decision_metrics` of these counts, as floats."""
+        return {name: float(value) for name, value in decision_metrics(self.tp, self.fn, self.fp, self.tn).items()}
 
-def ratio(part: float, whole: float) -> float:
+
+def ratio(part: ArrayLike, whole: ArrayLike) -> Floats:
     """part / whole; nan where there is nothing to divide by, never a made-up 0 or 1."""
-    return part / whole if whole else math.nan
+    a, b = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    return np.divide(a, b, out=np.full(np.broadcast_shapes(a.shape, b.shape), math.nan), where=b != 0)
 
 
 def count(gold: Sequence[bool] | Bools, decision: Sequence[bool] | Bools) -> Counts:
@@ -40,31 +46,41 @@ def count(gold: Sequence[bool] | Bools, decision: Sequence[bool] | Bools) -> Cou
     return Counts(int((g & d).sum()), int((g & ~d).sum()), int((~g & d).sum()), int((~g & ~d).sum()))
 
 
-def decision_metrics(c: Counts) -> dict[str, float]:
-    """accuracy, acc_true (recall of true), acc_false (recall of false), f1 of true, balanced accuracy, macro-F1; in [0, 1] or nan."""
-    f1_true = ratio(2 * c.tp, 2 * c.tp + c.fp + c.fn)
-    f1_false = ratio(2 * c.tn, 2 * c.tn + c.fn + c.fp)
-    acc_true, acc_false = ratio(c.tp, c.tp + c.fn), ratio(c.tn, c.tn + c.fp)
+def decision_metrics(tp: ArrayLike, fn: ArrayLike, fp: ArrayLike, tn: ArrayLike) -> dict[str, Floats]:
+    """Metrics of counts, of any equal shape, each in [0, 1] or nan.
+
+    accuracy; acc_true and acc_false, the accuracy on what should be true and false; f1 of the true class;
+    balanced_accuracy, their mean; macro_f1, the mean F1 of both classes.
+    """
+    tp, fn, fp, tn = (np.asarray(x, dtype=np.float64) for x in (tp, fn, fp, tn))
+    acc_true, acc_false = ratio(tp, tp + fn), ratio(tn, tn + fp)
+    f1, f1_false = ratio(2 * tp, 2 * tp + fp + fn), ratio(2 * tn, 2 * tn + fn + fp)
     return {
-        "accuracy": ratio(c.tp + c.tn, c.n),
+        "accuracy": ratio(tp + tn, tp + fn + fp + tn),
         "acc_true": acc_true,
         "acc_false": acc_false,
-        "f1": f1_true,
+        "f1": f1,
         "balanced_accuracy": (acc_true + acc_false) / 2,
-        "macro_f1": (f1_true + f1_false) / 2,
+        "macro_f1": (f1 + f1_false) / 2,
     }
 
 
-def auroc(gold: Sequence[bool] | Bools, score: Sequence[float] | Floats) -> float:
-    """Area under the ROC curve (ties count half); nan without both classes."""
-    from scipy.stats import rankdata
+def auroc(gold: Sequence[bool] | Bools, score: Sequence[float] | Floats, weights: Floats | None = None) -> Floats:
+    """Area under the ROC curve, ties counting half; nan without both classes.
 
+    `weights` (r, n) gives r weighted areas at once, shape (r,); without it the result has shape ().
+    """
     g, s = np.asarray(gold, dtype=bool), np.asarray(score, dtype=np.float64)
-    positives, negatives = int(g.sum()), int((~g).sum())
-    if not positives or not negatives:
-        return math.nan
-    ranks = rankdata(s)
-    return float((ranks[g].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+    if not len(s):
+        return np.full(() if weights is None else (len(weights),), math.nan)
+    order = np.argsort(s, kind="stable")
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(s[order]) > 0]))
+    w = np.ones((1, len(s))) if weights is None else weights
+    positive = np.add.reduceat(w[:, order] * g[order], starts, axis=1)
+    negative = np.add.reduceat(w[:, order] * ~g[order], starts, axis=1)
+    below = np.cumsum(negative, axis=1) - negative / 2
+    area = ratio((positive * below).sum(axis=1), positive.sum(axis=1) * negative.sum(axis=1))
+    return area[0] if weights is None else area  # type: ignore[no-any-return]
 
 
 def best_threshold(gold: Sequence[bool] | Bools, score: Sequence[float] | Floats) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import logsigmoid, normalize
+from torch.nn.functional import logsigmoid, normalize, pad
 
 
 
@@ -63,6 +63,18 @@ class LateInteraction(nn.Module):
         tokens: Tensor = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return tokens
 
+    def encode_halves(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """`encode` in two halves by length, so that short texts are not padded to the longest one's length."""
+        width, lengths = input_ids.shape[1], attention_mask.sum(dim=1)
+        order = lengths.argsort()
+        halves = []
+        for half in order.tensor_split(2):
+            longest = int(lengths[half].max()) if len(half) else 0
+            if longest:
+                tokens = self.encode(input_ids[half, :longest], attention_mask[half, :longest])
+                halves.append(pad(tokens, (0, 0, 0, width - longest)))
+        return torch.cat(halves)[order.argsort()]
+
     def forward(
         self,
         statement_ids: Tensor,
@@ -87,7 +99,7 @@ class LateInteraction(nn.Module):
             {"logits": (n, 1)}
         """
         statements = self.encode(statement_ids, statement_attention)
-        documents = normalize(self.encode(document_ids, document_attention), dim=-1)
+        documents = normalize(self.encode_halves(document_ids, document_attention), dim=-1)
         tokens = statements[statement_index]
         matches = best_matches(
             normalize(tokens, dim=-1), documents[document_index.clamp(min=0)],

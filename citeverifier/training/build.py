@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from citeverifier.models.checkpoint import backbone_path, load_tokenizer, position_limit
-from citeverifier.training.device import training_attention
+from citeverifier.models.device import training_attention
 from citeverifier.training.options import Lora, TrainingOptions
 
 
@@ -40,7 +40,21 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
         freeze(model.base_model, options.frozen_embeddings, options.frozen_layers)
         if options.lora is not None:
             model = add_lora(model, options.lora, "SEQ_CLS")
+    if options.dropout is not None:
+        set_dropout(model, options.dropout)
     return model, tokenizer
+
+
+def set_dropout(model: Any, probability: float) -> None:
+    """Set every dropout probability of a model, attention's own included."""
+    import torch
+
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = probability
+        for name in ("dropout_prob", "attention_dropout"):  # BERT's and ModernBERT's names for attention's
+            if isinstance(getattr(module, name, None), float):
+                setattr(module, name, probability)
 
 
 def freeze(encoder: Any, embeddings: bool, layers: int) -> None:

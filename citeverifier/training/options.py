@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from citeverifier.models.checkpoint import Shape
@@ -46,6 +46,7 @@ class TrainingOptions:
         epochs, max_steps: max_steps, where given, wins.
         learning_rate, head_learning_rate: of the encoder, and of the new layers.
         warmup: share of the steps in which the learning rate rises.
+        dropout: of the backbone in training; None keeps its own. Drawing the masks takes half of a step on a CPU.
         frozen_embeddings, frozen_layers: embeddings, and how many of the lowest layers, stay as they were.
         evaluations: how many times dev is scored during training.
         patience: evaluations without a better dev AUROC before training stops; None never stops early.
@@ -67,6 +68,7 @@ class TrainingOptions:
     head_learning_rate: float = 5e-3
     weight_decay: float = 0.01
     warmup: float = 0.1
+    dropout: float | None = 0.0
     frozen_embeddings: bool = True
     frozen_layers: int = 0
     evaluations: int = 5
@@ -78,4 +80,3 @@ class TrainingOptions:
     report_to_wandb: bool = False
     resume: bool = False
     seed: int = 13
-    meta: dict[str, str] = field(default_factory=dict)

@@ -26,16 +26,16 @@ from citeverifier.models.ordinal import (
     label_rows,
     probability,
 )
+from citeverifier.paths import LATEST
 from citeverifier.provenance import provenance
 from citeverifier.records import Pair, Support
 from citeverifier.training.build import build_model, build_optimizer, merge_lora
-from citeverifier.training.device import keep_memory, native_bf16
+from citeverifier.models.device import keep_memory, native_bf16
 from citeverifier.training.options import TrainingOptions
 
 log = logging.getLogger(__name__)
 
 LEVELS = (Support.PARTIAL, Support.FULL)
-LATEST = Path("outputs/latest")
 REPORT = "training.json"
 
 

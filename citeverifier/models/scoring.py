@@ -1,0 +1,269 @@
+"""Scoring with a loaded checkpoint: pairs in, folded logits out. One engine a shape.
+
+Equal work is done once, texts are sorted by length and batched under a token budget, and a pair's score does not depend on
+what it is scored with.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import normalize
+from tqdm.auto import tqdm
+
+from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs, StatementTooLong, pad
+from citeverifier.models.late_interaction import LateInteraction
+from citeverifier.records import Document, Pair, Support
+from citeverifier.text.rendering import render_document, render_pair
+from citeverifier.text.sentences import sentences
+
+TOKEN_BUDGET = 4096  # padded tokens a forward pass may have
+CHUNK = 512  # pairs whose texts are held at a time
+STRIDE = 64  # premise tokens that neighbouring windows share
+
+
+@dataclass
+class Logits:
+    """Folded logits (n,), nan where unscored, with reasons; tokens read; how many premises were windowed or packed.
+
+    `apart` holds the positions whose logit belongs to the level asked; all others hold at both levels.
+    """
+
+    values: NDArray[np.float64]
+    reasons: dict[int, str] = field(default_factory=dict)
+    tokens: int = 0
+    windowed: int = 0
+    packed: int = 0
+    apart: set[int] = field(default_factory=set)
+
+
+def batches_by_length(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> Iterator[list[int]]:
+    """Positions, longest first, in batches of at most `budget` padded tokens (one text at least)."""
+    batch: list[int] = []
+    for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch and lengths[batch[0]] * (len(batch) + 1) > budget:
+            yield batch
+            batch = []
+        batch.append(position)
+    if batch:
+        yield batch
+
+
+class LateInteractionEngine:
+    """Encodes each distinct statement and document once; a premise's match is the maximum over its documents' matches.
+
+    Document vectors stay in a bounded cache across calls (`cache_tokens` token vectors). No length limit for premises.
+    """
+
+    def __init__(self, model: LateInteraction, inputs: LateInteractionInputs, cache_tokens: int = 400_000) -> None:
+        self.model, self.inputs, self.cache_tokens = model, inputs, cache_tokens
+        self.device = next(model.parameters()).device
+        self._documents: OrderedDict[str, Tensor] = OrderedDict()
+        self._cached = 0
+
+    @torch.inference_mode()
+    def logits(self, pairs: Sequence[Pair], level: Support) -> Logits:
+        """Logits of pairs; the same for both levels."""
+        result = Logits(np.full(len(pairs), np.nan))
+        starts = range(0, len(pairs), CHUNK)
+        for start in tqdm(starts, desc="scoring", unit_scale=CHUNK, disable=len(starts) < 2 or None, leave=False):
+            self._chunk(pairs[start : start + CHUNK], start, result)
+        return result
+
+    def _chunk(self, pairs: Sequence[Pair], start: int, result: Logits) -> None:
+        encoded: dict[tuple[str, str], tuple[list[int], list[bool]]] = {}
+        kept = []
+        for i, pair in enumerate(pairs):
+            key = self.inputs.statement_key(pair)
+            try:
+                if key not in encoded:
+                    encoded[key] = self.inputs.statement(key)
+                kept.append(i)
+            except StatementTooLong as error:
+                result.reasons[start + i] = str(error)
+        statements = self._statements(encoded, result)
+        texts = {i: [render_document(document) for document in pairs[i].documents] for i in kept}
+        documents = self._encode_documents(list(dict.fromkeys(t for ts in texts.values() for t in ts)), result)
+        asked: dict[tuple[str, str], dict[str, None]] = {}
+        for i in kept:
+            asked.setdefault(self.inputs.statement_key(pairs[i]), {}).update(dict.fromkeys(texts[i]))
+        matches: dict[tuple[str, str], dict[str, Tensor]] = {}
+        for key, wanted in asked.items():
+            vectors = [documents[text] for text in wanted]
+            similarity = normalize(statements[key], dim=-1) @ torch.cat(vectors).T
+            best = [part.amax(dim=1) for part in similarity.split([len(v) for v in vectors], dim=1)]
+            matches[key] = dict(zip(wanted, best, strict=True))
+        for begin in range(0, len(kept), CHUNK):
+            chosen = kept[begin : begin + CHUNK]
+            keys = [self.inputs.statement_key(pairs[i]) for i in chosen]
+            rows = [torch.stack([matches[key][t] for t in texts[i]]).amax(dim=0) for i, key in zip(chosen, keys, strict=True)]
+            values = self._head([statements[key] for key in keys], rows)
+            result.values[[start + i for i in chosen]] = values
+
+    def _head(self, tokens: Sequence[Tensor], matches: Sequence[Tensor]) -> NDArray[np.float64]:
+        stacked = torch.nn.utils.rnn.pad_sequence(list(tokens), batch_first=True)
+        best = torch.nn.utils.rnn.pad_sequence(list(matches), batch_first=True)
+        lengths = torch.tensor([len(m) for m in matches], device=self.device)
+        mask = torch.arange(best.shape[1], device=self.device) < lengths.unsqueeze(1)
+        return self.model.head(stacked, mask, best).squeeze(1).double().cpu().numpy()  # type: ignore[no-any-return]
+
+    def _encode(self, ids: Sequence[list[int]]) -> dict[int, Tensor]:
+        """Token vectors in float32, (tokens, h), by position."""
+        found: dict[int, Tensor] = {}
+        for batch in batches_by_length([len(row) for row in ids]):
+            rows = [ids[i] for i in batch]
+            tokens = self.model.encode(
+                pad(rows, self.inputs.tokenizer.pad_token_id).to(self.device),
+                pad([[1] * len(row) for row in rows], 0).to(self.device),
+            ).float()
+            found |= {i: tokens[at, : len(ids[i])] for at, i in enumerate(batch)}
+        return found
+
+    def _statements(
+        self, encoded: dict[tuple[str, str], tuple[list[int], list[bool]]], result: Logits
+    ) -> dict[tuple[str, str], Tensor]:
+        ids = [row for row, _ in encoded.values()]
+        result.tokens += sum(map(len, ids))
+        tokens = self._encode(ids)
+        return {
+            key: tokens[i][torch.tensor(mask, device=self.device)] for i, (key, (_, mask)) in enumerate(encoded.items())
+        }
+
+    def _encode_documents(self, texts: Sequence[str], result: Logits) -> dict[str, Tensor]:
+        found = {}
+        for text in texts:
+            if text in self._documents:
+                self._documents.move_to_end(text)
+                found[text] = self._documents[text]
+        missing = [text for text in texts if text not in found]
+        windows = {text: self.inputs.document(text) for text in missing}
+        flat = [window for text in missing for window in windows[text]]
+        result.tokens += sum(map(len, flat))
+        result.windowed += sum(len(w) > 1 for w in windows.values())
+        tokens = self._encode(flat)
+        before, after = len(self.inputs.before), len(self.inputs.after)
+        position = 0
+        for text in missing:
+            parts = [tokens[position + k][before : len(w) - after] for k, w in enumerate(windows[text])]
+            position += len(windows[text])
+            found[text] = normalize(torch.cat(parts), dim=-1)
+            self._keep(text, found[text])
+        return found
+
+    def _keep(self, text: str, vectors: Tensor) -> None:
+        self._documents[text] = vectors
+        self._cached += len(vectors)
+        while self._cached > self.cache_tokens and len(self._documents) > 1:
+            self._cached -= len(self._documents.popitem(last=False)[1])
+
+
+class CrossEncoderEngine:
+    """Scores statement and premise together.
+
+    A premise over the limit is windowed at level partial (greatest logit of overlapping windows) and packed at level full
+    (its sentences are scored, the best that fit are scored once, together, in their order).
+    """
+
+    def __init__(self, model: Any, inputs: CrossEncoderInputs) -> None:
+        self.model, self.inputs = model, inputs
+        self.device = next(model.parameters()).device
+
+    @torch.inference_mode()
+    def logits(self, pairs: Sequence[Pair], level: Support) -> Logits:
+        """Logits of pairs at a level."""
+        result = Logits(np.full(len(pairs), np.nan))
+        rows: list[dict[str, Any]] = []
+        owners: list[int] = []
+        long: list[int] = []
+        for i, pair in enumerate(pairs):
+            row = self.inputs.prepare(pair)
+            if row["length"] <= self.inputs.limit:
+                rows.append(row)
+                owners.append(i)
+            elif self._room(pair) < STRIDE:
+                result.reasons[i] = f"the statement leaves no room for documents within {self.inputs.limit} tokens"
+            elif level == Support.FULL:
+                long.append(i)
+                result.apart.add(i)
+            else:
+                result.apart.add(i)
+                windows = self._windows(pair)
+                rows += windows
+                owners += [i] * len(windows)
+                result.windowed += 1
+        for owner, value in zip(owners, self._forward(rows, result), strict=True):
+            result.values[owner] = np.nanmax([result.values[owner], value])
+        if long:
+            packed = self._packed([pairs[i] for i in long], result)
+            result.values[long] = self._forward([self.inputs.prepare(pair) for pair in packed], result)
+            result.packed += len(long)
+        return result
+
+    def _room(self, pair: Pair) -> int:
+        first, _ = render_pair(pair, context=self.inputs.context)
+        return self.inputs.limit - len(self.inputs.tokenizer(first, "")["input_ids"])
+
+    def _windows(self, pair: Pair) -> list[dict[str, Any]]:
+        first, second = render_pair(pair, context=self.inputs.context)
+        stride = min(STRIDE, self._room(pair) // 2)
+        encoded = self.inputs.tokenizer(
+            first, second, truncation="only_second", max_length=self.inputs.limit, stride=stride,
+            return_overflowing_tokens=True,
+        )  # fmt: skip
+        self.inputs.tokenizer.backend_tokenizer.no_truncation()
+        names = [name for name in encoded if name != "overflow_to_sample_mapping"]
+        return [{name: encoded[name][k] for name in names} for k in range(len(encoded["input_ids"]))]
+
+    def _packed(self, pairs: Sequence[Pair], result: Logits) -> list[Pair]:
+        """Each pair with the best sentences of its documents, as many as fit, in their order."""
+        pieces: list[tuple[int, int, str]] = []
+        probes: list[Pair] = []
+        for p, pair in enumerate(pairs):
+            for d, document in enumerate(pair.documents):
+                for sentence in sentences(document.text, pair.lang):
+                    pieces.append((p, d, sentence))
+                    probes.append(replace(pair, documents=(Document(document.title, sentence),)))
+        rows = [self._cut(self.inputs.prepare(probe)) for probe in probes]
+        scores = self._forward(rows, result)
+        packed = []
+        for p, pair in enumerate(pairs):
+            own = sorted((k for k, piece in enumerate(pieces) if piece[0] == p), key=lambda k: -scores[k])
+            chosen: list[int] = []
+            for k in own:
+                candidate = self._with_sentences(pair, [pieces[j] for j in sorted([*chosen, k])])
+                if self.inputs.prepare(candidate)["length"] <= self.inputs.limit:
+                    chosen.append(k)
+            packed.append(self._with_sentences(pair, [pieces[j] for j in sorted(chosen)]))
+        return packed
+
+    def _cut(self, row: dict[str, Any]) -> dict[str, Any]:
+        """A single sentence over the limit is cut at its end: it only ranks."""
+        return {key: value[: self.inputs.limit] if isinstance(value, list) else value for key, value in row.items()}
+
+    @staticmethod
+    def _with_sentences(pair: Pair, pieces: Sequence[tuple[int, int, str]]) -> Pair:
+        texts: dict[int, list[str]] = {}
+        for _, d, sentence in pieces:
+            texts.setdefault(d, []).append(sentence)
+        return replace(
+            pair, documents=tuple(Document(pair.documents[d].title, " ".join(parts)) for d, parts in texts.items())
+        )
+
+    def _forward(self, rows: Sequence[dict[str, Any]], result: Logits) -> NDArray[np.float64]:
+        lengths = [len(row["input_ids"]) for row in rows]
+        result.tokens += sum(lengths)
+        values = np.empty(len(rows))
+        with tqdm(total=len(rows), desc="scoring", disable=len(rows) < 64 or None, leave=False) as bar:
+            for batch in batches_by_length(lengths):
+                inputs = self.inputs.collate([rows[i] for i in batch])
+                outputs = self.model(**{key: value.to(self.device) for key, value in inputs.items()})
+                values[batch] = outputs.logits.reshape(-1).double().cpu().numpy()
+                bar.update(len(batch))
+        return values

@@ -1,0 +1,153 @@
+"""From predictions to metrics.json: metrics with intervals, in all, by setting, by kind of statement.
+
+Headline numbers leave unscored trials out and use the fitted thresholds; beside them stand the decisions at 0.5
+("default") and the same metrics with unscored trials counted as wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from citeverifier.metrics.bootstrap import (
+    Estimate,
+    Resamples,
+    auroc_estimate,
+    decision_estimates,
+    resamples,
+    share_estimate,
+)
+from citeverifier.metrics.decisions import count
+from citeverifier.records import Support
+from citeverifier.schemes.base import Prediction, Scheme
+from citeverifier.schemes.run import Cost, Threshold
+
+
+def summarise(
+    predictions: Sequence[Prediction],
+    scheme: Scheme,
+    *,
+    verifier: str,
+    lang: str,
+    data: Mapping[str, Any],
+    thresholds: Mapping[Support, Threshold],
+    cost: Cost,
+    seed: int = 13,
+) -> dict[str, Any]:
+    """The content of metrics.json (docs/formats.md). nan becomes null."""
+    sampled = resamples([p.trial.pair.example for p in predictions], seed=seed)
+    estimates = _estimates(predictions, sampled) | _shares(predictions, scheme, sampled, default=False)
+    at_default = _estimates(predictions, sampled, default=True) | _shares(predictions, scheme, sampled, default=True)
+    as_wrong = _estimates(predictions, sampled, unscored_wrong=True)
+    settings = sorted({name for p in predictions for name in _setting_names(p)}, key=_first_seen(predictions))
+    kinds = sorted({p.trial.kind for p in predictions})
+    scored = [p for p in predictions if p.decision is not None]
+    c = count([p.trial.gold for p in scored], [bool(p.decision) for p in scored])
+    used = {p.trial.level for p in predictions}
+    return _plain(
+        {
+            "scheme": scheme.name,
+            "lang": lang,
+            "verifier": verifier,
+            "data": dict(data),
+            "n": len(predictions),
+            "unscored": len(predictions) - len(scored),
+            "metrics": {"exact": None, "auroc": None, "twin_accuracy": None} | _values(estimates),
+            "intervals": _intervals(estimates),
+            "counts": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
+            "settings": {
+                name: _part([p for p in predictions if name in _setting_names(p)], sampled) for name in settings
+            },
+            "kinds": {kind: _part([p for p in predictions if p.trial.kind == kind], sampled) for kind in kinds},
+            "default": {"metrics": _values(at_default), "intervals": _intervals(at_default)},
+            "unscored_as_wrong": {"metrics": _values(as_wrong)},
+            "thresholds": {
+                level.label: {"value": t.value, "source": t.source} for level, t in thresholds.items() if level in used
+            },
+            "cost": {
+                "seconds": round(cost.seconds, 3),
+                "pairs": cost.pairs,
+                "distinct_pairs": cost.distinct_pairs,
+                "calls": cost.calls,
+                "tokens": cost.tokens,
+                **cost.notes,
+            },
+        }
+    )
+
+
+def _setting_names(prediction: Prediction) -> tuple[str, ...]:
+    """A refined setting counts under its own name and under the whole one's."""
+    setting = prediction.trial.setting
+    return (setting, setting.split(".")[0]) if "." in setting else (setting,)
+
+
+def _first_seen(predictions: Sequence[Prediction]) -> Any:
+    order: dict[str, int] = {}
+    for p in predictions:
+        for name in reversed(_setting_names(p)):
+            order.setdefault(name.split(".")[0], len(order))
+    return lambda name: (order[name.split(".")[0]], name)
+
+
+def _estimates(
+    predictions: Sequence[Prediction], sampled: Resamples, *, default: bool = False, unscored_wrong: bool = False
+) -> dict[str, Estimate]:
+    decisions = [p.decided(default=default) for p in predictions]
+    chosen = [i for i, decision in enumerate(decisions) if decision is not None or unscored_wrong]
+    gold = np.array([predictions[i].trial.gold for i in chosen], dtype=bool)
+    decision = np.array([_or_wrong(decisions[i], predictions[i]) for i in chosen], dtype=bool)
+    unit = sampled.of([predictions[i].trial.pair.example for i in chosen])
+    found = decision_estimates(gold, decision, unit, sampled)
+    if not unscored_wrong:
+        score = np.array([predictions[i].score for i in chosen], dtype=np.float64)
+        found["auroc"] = auroc_estimate(gold, score, unit, sampled)
+    return found
+
+
+def _or_wrong(decision: bool | None, prediction: Prediction) -> bool:
+    return not prediction.trial.gold if decision is None else decision
+
+
+def _shares(
+    predictions: Sequence[Prediction], scheme: Scheme, sampled: Resamples, *, default: bool
+) -> dict[str, Estimate]:
+    items: dict[str, list[tuple[str, bool]]] = {}
+    for share in scheme.shares(predictions, default=default):
+        items.setdefault(share.metric, []).append((share.example, share.right))
+    return {
+        metric: share_estimate(np.array([right for _, right in of]), sampled.of([example for example, _ in of]), sampled)
+        for metric, of in sorted(items.items())
+    }
+
+
+def _part(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
+    estimates = _estimates(predictions, sampled)
+    return {
+        "n": len(predictions),
+        "unscored": sum(p.decision is None for p in predictions),
+        "metrics": _values(estimates),
+        "intervals": _intervals(estimates),
+    }
+
+
+def _values(estimates: Mapping[str, Estimate]) -> dict[str, float]:
+    return {name: estimate.value for name, estimate in estimates.items()}
+
+
+def _intervals(estimates: Mapping[str, Estimate]) -> dict[str, list[float]]:
+    return {name: [e.low, e.high] for name, e in estimates.items() if not math.isnan(e.low)}
+
+
+def _plain(value: Any) -> Any:
+    """nan as null, floats rounded to six places, so that files are valid JSON and compare."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return None if math.isnan(value) else round(value, 6)
+    return value

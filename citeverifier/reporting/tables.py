@@ -1,0 +1,88 @@
+"""Tables of metrics.json contents: Markdown for reports, the same rows for the console. Papers' columns and order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# Column title -> metric, per scheme: the columns of paper 1, then ours.
+_DECISIONS = {"accuracy": "accuracy", "acc. true": "acc_true", "acc. false": "acc_false", "F1": "f1", "AUROC": "auroc"}
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "merged": {**_DECISIONS, "twins": "twin_accuracy"},
+    "separate": {**_DECISIONS, "twins": "twin_accuracy"},
+    "cite_separate": {**_DECISIONS, "exact": "exact"},
+    "pairs": {**_DECISIONS, "macro-F1": "macro_f1", "three levels": "three_level_accuracy"},
+}
+
+
+def cell(value: float | None, interval: Sequence[float] | None) -> str:
+    """".843 [.801, .880]", or "-" where a metric does not exist."""
+    if value is None:
+        return "-"
+    text = f"{value:.3f}"
+    return text if not interval else f"{text} [{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def headline_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """(header, rows): fitted thresholds, default 0.5, unscored as wrong."""
+    columns = COLUMNS[summary["scheme"]]
+    header = ["decisions", "trials", *columns]
+    scored = str(summary["n"] - summary["unscored"])
+    rows = [["fitted threshold", scored, *_cells(columns, summary["metrics"], summary["intervals"])]]
+    at_default = summary["default"]
+    rows.append(["default 0.5", scored, *_cells(columns, at_default["metrics"], at_default["intervals"])])
+    if summary["unscored"]:
+        wrong = summary["unscored_as_wrong"]["metrics"]
+        rows.append(["fitted, unscored as wrong", str(summary["n"]), *_cells(columns, wrong, {})])
+    return header, rows
+
+
+_PER_PART = ("accuracy", "acc_true", "acc_false", "f1", "auroc", "macro_f1")
+_NEED_BOTH = ("f1", "auroc", "macro_f1")
+
+
+def part_rows(title: str, parts: Mapping[str, Any], scheme: str) -> tuple[list[str], list[list[str]]]:
+    """(header, rows) of settings or kinds; metrics of whole statements have no part, F1 and AUROC need both classes."""
+    columns = {name: metric for name, metric in COLUMNS[scheme].items() if metric in _PER_PART}
+    rows = []
+    for name, part in parts.items():
+        metrics = dict(part["metrics"])
+        if metrics["acc_true"] is None or metrics["acc_false"] is None:
+            metrics |= dict.fromkeys(_NEED_BOTH)
+        rows.append([name, str(part["n"] - part["unscored"]), *_cells(columns, metrics, part["intervals"])])
+    return [title, "trials", *columns], rows
+
+
+def runs_rows(summaries: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """(header, rows): one row a run of one scheme, whatever verifier and language."""
+    columns = COLUMNS[summaries[0]["scheme"]]
+    rows = [
+        [s["verifier"], s["lang"], str(s["n"]), str(s["unscored"]), *_cells(columns, s["metrics"], s["intervals"])]
+        for s in summaries
+    ]
+    return ["verifier", "lang", "trials", "unscored", *columns], rows
+
+
+def _cells(columns: Mapping[str, str], metrics: Mapping[str, Any], intervals: Mapping[str, Any]) -> list[str]:
+    return [cell(metrics.get(metric), intervals.get(metric)) for metric in columns.values()]
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """The table on the console, intervals under their values, never cut to the console's width."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for i, name in enumerate(header):
+        table.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(value.replace(" [", "\n[") for value in row))
+    needed = Console(width=1000).measure(table).maximum
+    console = Console()
+    Console(width=max(console.width, needed)).print(table, crop=False)

@@ -1,0 +1,143 @@
+"""What a scheme is: which pairs are asked (`trials`), what is expected, how scores fold into predictions.
+
+All trials of a scheme go to the verifier in one `score` call per level, so that it can sort, deduplicate and batch.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One question to the verifier and its expected answer.
+
+    `setting` names the experiment; a part after a dot refines it ("incorrect.altered"). `premise` holds the positions
+    asked about. `kind` and `edit` are the statement's.
+    """
+
+    id: str
+    setting: str
+    level: Support
+    gold: bool
+    pair: Pair
+    premise: tuple[int, ...]
+    kind: str
+    edit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A trial with its score and decision; both None where unscored, with the reason."""
+
+    trial: Trial
+    score: float | None
+    threshold: float
+    decision: bool | None
+    reason: str | None
+
+    def decided(self, *, default: bool) -> bool | None:
+        """The decision, or with `default` that at 0.5."""
+        if not default or self.score is None:
+            return self.decision
+        return self.score >= 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One item of a metric that is a share of right items ("exact", "twin_accuracy"), and the question it belongs to."""
+
+    metric: str
+    example: str
+    right: bool
+
+
+class Scheme(Protocol):
+    """A way to use a verifier."""
+
+    name: str
+
+    def trials(self, examples: Sequence[Any]) -> list[Trial]:
+        """Every question the scheme asks about the examples (or pairs), in a fixed order."""
+        ...
+
+    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
+        """The items of this scheme's own metrics; `default` decides at 0.5."""
+        ...
+
+
+def predict(
+    trials: Sequence[Trial], scores: Sequence[float], reasons: Mapping[int, str], thresholds: Mapping[Support, float]
+) -> list[Prediction]:
+    """One prediction a trial: true where the score reaches the level's threshold, unscored where it is nan."""
+    made = []
+    for i, (trial, score) in enumerate(zip(trials, scores, strict=True)):
+        threshold = thresholds[trial.level]
+        if math.isnan(score):
+            made.append(Prediction(trial, None, threshold, None, reasons.get(i, "the verifier gave no score")))
+        else:
+            made.append(Prediction(trial, float(score), threshold, bool(score >= threshold), None))
+    return made
+
+
+class Asker:
+    """Makes the trials of one statement: shuffles premises by seed, numbers trials, fills in the pair."""
+
+    def __init__(self, scheme: str, example: Example, number: int, seed: int, context: bool) -> None:
+        self.scheme, self.example, self.number = scheme, example, number
+        self.statement: Statement = example.statements[number]
+        # The languages of an example share their draws, so that their trials are the same.
+        self.rng = random.Random(f"{seed}:{scheme}:{example.id}:{number}")
+        self.context = context
+        self.cited = self.statement.citations
+        self.others = tuple(i for i in range(len(example.documents)) if i not in self.cited)
+        self._count = 0
+
+    def distractors(self, count: int) -> tuple[int, ...]:
+        """`count` documents that the statement does not cite, or as many as there are."""
+        return tuple(self.rng.sample(self.others, min(count, len(self.others))))
+
+    def ask(
+        self, setting: str, premise: Sequence[int], level: Support, gold: bool, *, corrupted: bool = False
+    ) -> Trial:
+        """A trial with these documents as premise, in shuffled order."""
+        example, statement = self.example, self.statement
+        order = list(premise)
+        self.rng.shuffle(order)
+        text = statement.text
+        if corrupted:
+            if statement.corrupted is None:
+                raise ValueError(f"example {example.id!r}: statement {self.number} has no corrupted twin to ask about")
+            text = statement.corrupted
+        identity = statement_id(example, self.number, corrupted=corrupted)
+        self._count += 1
+        documents: tuple[Document, ...] = tuple(example.documents[i] for i in order)
+        trial_id = f"{self.scheme}/{identity}/{example.lang}/{self._count}"
+        pair = Pair(
+            id=trial_id,
+            example=example.id,
+            statement_id=identity,
+            lang=example.lang,
+            group=example.group,
+            statement=text,
+            documents=documents,
+            kind=setting,
+            context=example.question if self.context else None,
+        )
+        return Trial(trial_id, setting, level, gold, pair, tuple(order), statement.kind, statement.edit)
+
+
+def askers(scheme: str, examples: Sequence[Example], seed: int, context: bool) -> list[Asker]:
+    """One asker for each statement that cites something."""
+    return [
+        Asker(scheme, example, number, seed, context)
+        for example in examples
+        for number, statement in enumerate(example.statements)
+        if statement.citations
+    ]

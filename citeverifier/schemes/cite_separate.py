@@ -1,0 +1,42 @@
+"""Post-citing, separate (paper 1): which of the documents should this statement cite, asked one by one?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from citeverifier.records import Example, Support
+from citeverifier.schemes.base import Prediction, Share, Trial, askers
+from citeverifier.schemes.exact import exact_shares
+
+
+@dataclass(frozen=True)
+class CiteSeparate:
+    """Each statement with each of its example's documents: cited or not.
+
+    | setting   | asked                                  | expected                    |
+    |-----------|----------------------------------------|-----------------------------|
+    | statement | the statement with every document      | true for those it cites     |
+    | corrupted | its twin with every document           | false: it has nothing to cite |
+    """
+
+    seed: int = 13
+    context: bool = False
+    include_corrupted: bool = True
+    level: Support = Support.PARTIAL
+    name: ClassVar[str] = "cite_separate"
+
+    def trials(self, examples: Sequence[Example]) -> list[Trial]:
+        """Trials in the order of the examples and their documents."""
+        made = []
+        for asker in askers(self.name, examples, self.seed, self.context):
+            positions = range(len(asker.example.documents))
+            made += [asker.ask("statement", [i], self.level, i in asker.cited) for i in positions]
+            if self.include_corrupted and asker.statement.corrupted is not None:
+                made += [asker.ask("corrupted", [i], self.level, False, corrupted=True) for i in positions]
+        return made
+
+    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
+        """exact: share of statements (twins among them) whose whole predicted set is right."""
+        return exact_shares(predictions, default=default)

@@ -1,0 +1,63 @@
+"""Pairs: any labelled pair file, scored at both levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from citeverifier.records import Pair, Support
+from citeverifier.schemes.base import Prediction, Share, Trial
+
+LEVELS = (Support.PARTIAL, Support.FULL)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Each pair at each level; a trial counts where its label is decided there.
+
+    Settings are "partial" and "full". Pairs labelled with one level exactly also make a three-way classification.
+    """
+
+    context: bool = False
+    name: ClassVar[str] = "pairs"
+
+    def trials(self, pairs: Sequence[Pair]) -> list[Trial]:
+        """Trials in the order of the pairs; raises ValueError where no pair is labelled."""
+        made = []
+        for pair in pairs:
+            asked = pair if self.context else replace(pair, context=None)
+            for level in LEVELS:
+                gold = pair.reaches(level)
+                if gold is not None:
+                    identity = f"pairs/{pair.id}/{level.label}"
+                    made.append(Trial(identity, level.label, level, gold, asked, (), pair.kind, None))
+        if not made:
+            raise ValueError(f"scheme=pairs: expected labelled pairs (support_min, support_max), came {len(pairs)} without")
+        return made
+
+    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
+        """three_level_accuracy: full where the full decision is true, else partial where the partial one is, else none.
+
+        Only of pairs whose label is one level exactly, and only where all three levels occur.
+        """
+        decisions: dict[str, dict[Support, bool]] = {}
+        gold: dict[str, tuple[str, Support]] = {}
+        for prediction in predictions:
+            pair, decision = prediction.trial.pair, prediction.decided(default=default)
+            if pair.support_min is not None and pair.support_min == pair.support_max and decision is not None:
+                decisions.setdefault(pair.id, {})[prediction.trial.level] = decision
+                gold[pair.id] = (pair.example, pair.support_min)
+        if len({level for _, level in gold.values()}) < len(Support):
+            return []
+        return [
+            Share("three_level_accuracy", gold[key][0], _level(both) == gold[key][1])
+            for key, both in decisions.items()
+            if len(both) == len(LEVELS)
+        ]
+
+
+def _level(decisions: Mapping[Support, bool]) -> Support:
+    if decisions[Support.FULL]:
+        return Support.FULL
+    return Support.PARTIAL if decisions[Support.PARTIAL] else Support.NONE

@@ -1,0 +1,125 @@
+"""Shared pieces: offline always, tiny models built from config, small examples."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["WANDB_MODE"] = "disabled"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+from citeverifier.data.mini import load_mini  # noqa: E402
+from citeverifier.records import Document, Example, Pair, Statement, Support  # noqa: E402
+
+REAL_DATA = os.environ.get("CITEVERIFIER_REAL_DATA")
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real data; skips with the reason where there is none."""
+    if not REAL_DATA:
+        pytest.skip("CITEVERIFIER_REAL_DATA names no folder of real data")
+    return Path(REAL_DATA)
+
+
+@pytest.fixture(scope="session")
+def training_texts() -> list[str]:
+    """Texts to train tiny tokenizers on."""
+    return [document.text for example in load_mini("dev") for document in example.documents]
+
+
+def tiny_backbone(folder: Path, architecture: str, texts: list[str], seed: int = 0) -> Path:
+    """A random model of a real architecture ("bert", "xlm-roberta" or "modernbert") with its own tokenizer, saved."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from transformers import (
+        AutoModel,
+        BertConfig,
+        ModernBertConfig,
+        PreTrainedTokenizerFast,
+        XLMRobertaConfig,
+    )
+
+    torch.manual_seed(seed)
+    size: dict[str, Any] = {
+        "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48, "vocab_size": 600,
+    }  # fmt: skip
+    roberta = architecture == "xlm-roberta"
+    special = ["<s>", "<pad>", "</s>", "<unk>"] if roberta else ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    begin, end, padding, unknown = ("<s>", "</s>", "<pad>", "<unk>") if roberta else ("[CLS]", "[SEP]", "[PAD]", "[UNK]")
+    tokenizer = Tokenizer(models.BPE(unk_token=unknown))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=600, special_tokens=special))
+    ids = {token: tokenizer.token_to_id(token) for token in special}
+    middle = f"{end} {end}" if roberta else end
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{begin} $A {end}",
+        pair=f"{begin} $A {middle} $B {end}" if roberta else f"{begin} $A {end} $B:1 {end}:1",
+        special_tokens=[(begin, ids[begin]), (end, ids[end])],
+    )
+    names = ["input_ids", "attention_mask"] if architecture != "bert" else ["input_ids", "token_type_ids", "attention_mask"]
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token=padding, unk_token=unknown, cls_token=begin, sep_token=end,
+        model_input_names=names,
+    ).save_pretrained(folder)  # fmt: skip
+    if architecture == "bert":
+        config: Any = BertConfig(**size, max_position_embeddings=512, pad_token_id=ids[padding])
+    elif architecture == "xlm-roberta":
+        config = XLMRobertaConfig(**size, max_position_embeddings=514, pad_token_id=ids[padding], type_vocab_size=1)
+    elif architecture == "modernbert":
+        config = ModernBertConfig(
+            **size, max_position_embeddings=8192, pad_token_id=ids[padding], bos_token_id=ids[begin],
+            eos_token_id=ids[end], cls_token_id=ids[begin], sep_token_id=ids[end], global_attn_every_n_layers=2,
+        )  # fmt: skip
+    else:
+        raise ValueError(f"expected bert, xlm-roberta or modernbert, came {architecture!r}")
+    AutoModel.from_config(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory, training_texts: list[str]) -> Any:
+    """Folder of the tiny backbone of an architecture, made once a session."""
+    made: dict[str, Path] = {}
+
+    def get(architecture: str) -> Path:
+        if architecture not in made:
+            made[architecture] = tiny_backbone(tmp_path_factory.mktemp(architecture), architecture, training_texts)
+        return made[architecture]
+
+    return get
+
+
+@pytest.fixture
+def worked_example() -> Example:
+    """The worked example: one statement citing documents 0 and 1 of ten, with its corrupted twin altered in document 0."""
+    documents = tuple(Document(f"Title {i}", f"Text number {i} about things.") for i in range(10))
+    statement = Statement(
+        text="Alpha was founded in 1901 and Beta in 1902.",
+        citations=(0, 1),
+        kind="joined",
+        span="1901",
+        corrupted="Alpha was founded in 1911 and Beta in 1902.",
+        altered_in=(0,),
+        edit="date",
+    )
+    return Example("worked", "en", "worked", "When were they founded?", documents, (statement,), "1901 and 1902")
+
+
+@pytest.fixture
+def pairs() -> list[Pair]:
+    """Labelled pairs at every level, a few of each."""
+
+    def make(i: int, low: Support, high: Support) -> Pair:
+        documents = (Document("Vistula", f"The Vistula is the longest river of Poland, number {i}."),)
+        return Pair(
+            f"p{i}", f"e{i // 2}", f"e{i // 2}/s0", "en", f"g{i // 4}", f"Statement {i} about a river.", documents, "made",
+            None, low, high,
+        )  # fmt: skip
+
+    levels = [(Support.FULL, Support.FULL), (Support.PARTIAL, Support.PARTIAL), (Support.NONE, Support.NONE)]
+    return [make(i, *levels[i % 3]) for i in range(24)]
