@@ -13,4 +13,6 @@ def configs_dir() -> Path:
     for folder in (_PACKAGE / "configs", _PACKAGE.parent / "configs"):
         if (folder / "train.yaml").is_file():
             return folder
-    raise FileNotFoundError(f"no configs beside or inside {_PACKAGE}: expected configs/train.yaml; reinstall citeverifier")
+    raise FileNotFoundError(
+        f"no configs beside or inside {_PACKAGE}: expected configs/train.yaml; reinstall citeverifier"
+    )

@@ -179,9 +179,7 @@ def _lang(row: Mapping[str, Any]) -> str:
 
 def _position(value: Any, where: str, count: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < count:
-        raise RecordError(
-            f"{where}: expected a 0-based document position below {count}, came {_short(value)}"
-        )
+        raise RecordError(f"{where}: expected a 0-based document position below {count}, came {_short(value)}")
     return value
 
 

@@ -50,7 +50,9 @@ def tiny_backbone(folder: Path, architecture: str, texts: list[str], seed: int =
     }  # fmt: skip
     roberta = architecture == "xlm-roberta"
     special = ["<s>", "<pad>", "</s>", "<unk>"] if roberta else ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    begin, end, padding, unknown = ("<s>", "</s>", "<pad>", "<unk>") if roberta else ("[CLS]", "[SEP]", "[PAD]", "[UNK]")
+    begin, end, padding, unknown = (
+        ("<s>", "</s>", "<pad>", "<unk>") if roberta else ("[CLS]", "[SEP]", "[PAD]", "[UNK]")
+    )
     tokenizer = Tokenizer(models.BPE(unk_token=unknown))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=600, special_tokens=special))
@@ -61,7 +63,9 @@ def tiny_backbone(folder: Path, architecture: str, texts: list[str], seed: int =
         pair=f"{begin} $A {middle} $B {end}" if roberta else f"{begin} $A {end} $B:1 {end}:1",
         special_tokens=[(begin, ids[begin]), (end, ids[end])],
     )
-    names = ["input_ids", "attention_mask"] if architecture != "bert" else ["input_ids", "token_type_ids", "attention_mask"]
+    names = (
+        ["input_ids", "attention_mask"] if architecture != "bert" else ["input_ids", "token_type_ids", "attention_mask"]
+    )
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token=padding, unk_token=unknown, cls_token=begin, sep_token=end,
         model_input_names=names,

@@ -25,6 +25,7 @@ def main(config: DictConfig) -> None:
     from dataclasses import asdict
 
     from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import check_records
@@ -52,8 +53,9 @@ def main(config: DictConfig) -> None:
     )  # fmt: skip
     (folder / "metrics.json").write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     report = write_report(folder, summary, predictions)
-    print_table(f"{summary['scheme']}, {summary['lang']}: {summary['verifier']}", *headline_rows(summary))
-    print_table("by setting", *part_rows("setting", summary["settings"], scheme.name))
+    if HydraConfig.get().mode == RunMode.RUN:  # in a sweep, `citeverifier report` puts the runs side by side
+        print_table(f"{summary['scheme']}, {summary['lang']}: {summary['verifier']}", *headline_rows(summary))
+        print_table("by setting", *part_rows("setting", summary["settings"], scheme.name))
     if warning := unscored_warning(summary):
         log.warning(warning)
     print(f"report: {report}")
@@ -69,7 +71,8 @@ def _thresholds(config: DictConfig, verifier: Any) -> dict[Support, Threshold]:
     from citeverifier.verifiers.base import Calibrated, Fittable
 
     def pairs(role: str) -> list[Any]:
-        specs = [Source.parse(spec) for spec in OmegaConf.to_container(config.fit, resolve=True)]  # type: ignore[union-attr]
+        named: Any = OmegaConf.to_container(config.fit, resolve=True)
+        specs = [Source.parse(spec) for spec in named]
         build = instantiate(config.pairs.build)
         return [pair for spec in specs for pair in to_pairs(read(spec, role, config.lang, share_files=True), build)]
 

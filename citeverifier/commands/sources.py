@@ -44,23 +44,23 @@ class Source:
 def read(source: Source, role: str, lang: str, *, share_files: bool = False) -> list[Record]:
     """The records of a source in a role: "train", "dev" or "test".
 
-    A name of configs/data gives the split of that role (and, for training and dev, the settings under its `train` key). A
-    file or hub id is read whole, or, with `share_files`, divided into train and dev by group.
+    A name of configs/data gives the split of that role (and, for training and dev, the settings under its `train` key).
+    A file or hub id is read whole, or, with `share_files`, divided into train and dev by group.
     """
     file = configs_dir() / "data" / f"{source.data}.yaml"
     if file.is_file():
-        config = OmegaConf.load(file)
-        settings = dict(OmegaConf.to_container(config.data, resolve=False))  # type: ignore[call-overload, union-attr]
+        config: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
+        settings = dict(config["data"])
         if settings.get("split") is not None:
             settings["split"] = role
         if role != "test":
-            settings |= dict(config.get("train", {}))  # type: ignore[union-attr]
+            settings |= config.get("train", {})
     else:
         settings = {**_LOAD, "path": source.data, "split": role if share_files else None, "shares": _FILE_SHARES}
         settings["lang"] = lang
     settings |= dict(source.settings or {})
-    resolved = OmegaConf.to_container(OmegaConf.create({"lang": lang, "data": settings}), resolve=True)
-    records: list[Record] = instantiate(resolved["data"], _convert_="all")  # type: ignore[call-overload, index]
+    resolved: Any = OmegaConf.to_container(OmegaConf.create({"lang": lang, "data": settings}), resolve=True)
+    records: list[Record] = instantiate(resolved["data"], _convert_="all")
     return records if lang == "all" else [record for record in records if record.lang == lang]
 
 

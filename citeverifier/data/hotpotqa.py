@@ -98,7 +98,9 @@ def examples_from_questions(questions: Iterable[Question], seed: int = 13) -> li
         else:
             left_out += 1
     if left_out:
-        log.warning("HotpotQA: left out %d of %d questions without two gold paragraphs", left_out, left_out + len(usable))
+        log.warning(
+            "HotpotQA: left out %d of %d questions without two gold paragraphs", left_out, left_out + len(usable)
+        )
     groups = tie([sorted({title for title, _ in question.facts}) for question in usable])
     examples = [_example(question, f"hotpotqa:{group}", seed) for question, group in zip(usable, groups, strict=True)]
     kinds = Counter(statement.kind for example in examples for statement in example.statements)
@@ -189,15 +191,11 @@ def resolve_subject(sentence: str, title: str) -> str | None:
     return sentence if set(words(name)) & set(words(sentence)) else None
 
 
-def _supporting(
-    sentences: list[_Sentence], documents: tuple[Document, ...], rng: random.Random
-) -> Statement | None:
+def _supporting(sentences: list[_Sentence], documents: tuple[Document, ...], rng: random.Random) -> Statement | None:
     if not sentences:
         return None
     chosen = rng.choice(sentences)
-    made = perturb(
-        chosen.text, cited=_text([documents[chosen.document]]), context=_text(documents), lang=LANG, rng=rng
-    )
+    made = perturb(chosen.text, cited=_text([documents[chosen.document]]), context=_text(documents), lang=LANG, rng=rng)
     return Statement(
         text=chosen.text,
         citations=(chosen.document,),

@@ -64,7 +64,7 @@ def load(
     """
     records: list[Any]
     if path == "mini":
-        records = load_mini(split, lang)
+        records = list(load_mini(split, lang))
     else:
         records = in_split(_read(path, hub_name, hub_split, hub_revision), split, shares)
         records = [record for record in records if lang in ("all", record.lang)]

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from citeverifier.data.splits import SHARES, in_split, tie
 from citeverifier.data.pairs import BELOW_FULL, FULL, NONE, PARTIAL, Interval, with_distractors
+from citeverifier.data.splits import SHARES, in_split, tie
 from citeverifier.records import Document, Pair, RecordError, read_jsonl
 
 Row = tuple[int, Mapping[str, Any]]
@@ -29,8 +29,16 @@ def _label(labels: Mapping[Any, Interval], value: Any, path: str | Path, number:
     return labels[value]
 
 
-def _pair(source: str, number: int, group: str, claim: str, documents: list[Document], label: Interval, kind: str = "",
-          context: str | None = None) -> Pair:
+def _pair(
+    source: str,
+    number: int,
+    group: str,
+    claim: str,
+    documents: list[Document],
+    label: Interval,
+    kind: str = "",
+    context: str | None = None,
+) -> Pair:
     identity = f"{source}:{number}"
     return Pair(
         id=identity,
@@ -61,8 +69,13 @@ def _detokenise(text: str) -> str:
     return re.sub(r" ([.,;:?!%)]|'s\b|n't\b)", r"\1", text)
 
 
-def load_fever(path: str | Path, split: str | None = None, shares: Mapping[str, float] = SHARES,
-               distractors: bool = False, seed: int = 13) -> list[Pair]:
+def load_fever(
+    path: str | Path,
+    split: str | None = None,
+    shares: Mapping[str, float] = SHARES,
+    distractors: bool = False,
+    seed: int = 13,
+) -> list[Pair]:
     """FEVER claims with gold evidence (Thorne et al. 2018): SUPPORTS = full, REFUTES = none to partial.
 
     A claim's sentences of one page form a document under the page's title. Claims that share a page share a group.
@@ -95,8 +108,13 @@ def _fever_pages(row: Mapping[str, Any]) -> list[str]:
     return [pages[0] if pages else str(row["id"])] * len(row["pars"])
 
 
-def load_factcg(path: str | Path, split: str | None = None, shares: Mapping[str, float] = SHARES,
-                distractors: bool = False, seed: int = 13) -> list[Pair]:
+def load_factcg(
+    path: str | Path,
+    split: str | None = None,
+    shares: Mapping[str, float] = SHARES,
+    distractors: bool = False,
+    seed: int = 13,
+) -> list[Pair]:
     """FactCG's synthetic claims on documents (Lei et al. 2025): 1 = full, 0 = none to partial.
 
     A claim comes with its document and with altered versions of it, so a claim names the group.
@@ -105,8 +123,14 @@ def load_factcg(path: str | Path, split: str | None = None, shares: Mapping[str,
     rows = list(_rows(path))
     groups = tie([[row["text_b"][0], row["text_a"]] for _, row in rows])
     pairs = [
-        _pair("factcg", number, group[:40], row["text_b"][0], [Document("", row["text_a"])],
-              _label(labels, row["orig_label"], path, number))
+        _pair(
+            "factcg",
+            number,
+            group[:40],
+            row["text_b"][0],
+            [Document("", row["text_a"])],
+            _label(labels, row["orig_label"], path, number),
+        )
         for (number, row), group in zip(rows, groups, strict=True)
     ]
     chosen = [pair for pair in in_split(pairs, split, shares) if isinstance(pair, Pair)]
@@ -139,8 +163,18 @@ def load_attributionbench(path: str | Path) -> list[Pair]:
         documents = [_titled(reference) for reference in row["references"] if reference.strip()]
         label = _label(labels, row["attribution_label"], path, number)
         if documents:
-            pairs.append(_pair("attributionbench", number, row["question"], row["claim"], documents, label,
-                               kind=row["src_dataset"], context=row["question"]))
+            pairs.append(
+                _pair(
+                    "attributionbench",
+                    number,
+                    row["question"],
+                    row["claim"],
+                    documents,
+                    label,
+                    kind=row["src_dataset"],
+                    context=row["question"],
+                )
+            )
     return pairs
 
 

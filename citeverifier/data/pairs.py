@@ -1,7 +1,7 @@
 """Pairs from examples, without an LLM: premises of one to three documents with support intervals.
 
-Two recipes: `ordinal_pairs`, for the ordinal verifier, and `single_document_pairs`, the paper's own. Both stream, in the
-order of the examples, and depend on nothing but the examples and the seed.
+Two recipes: `ordinal_pairs`, for the ordinal verifier, and `single_document_pairs`, the paper's own. Both stream, in
+the order of the examples, and depend on nothing but the examples and the seed.
 
 What the labels say (docs/architecture.md, "One score, two questions"):
 
@@ -111,7 +111,7 @@ class _FarDocuments:
 
 
 class _Builder:
-    """The pairs of one statement of `example` with the documents of `source` (another language's version, or itself)."""
+    """The pairs of one statement of `example` with the documents of `source`: another language's version, or itself."""
 
     def __init__(
         self,

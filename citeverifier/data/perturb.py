@@ -1,7 +1,7 @@
 """Rule-made perturbations: one key fact of a text altered, so that its documents no longer support it.
 
-The rules: `date` and `number` (another value of the same shape, absent from the cited documents), `name` (another name of
-the same shape from the same documents), `comparison` (older -> younger) and `negation` (was <-> was not). The
+The rules: `date` and `number` (another value of the same shape, absent from the cited documents), `name` (another name
+of the same shape from the same documents), `comparison` (older -> younger) and `negation` (was <-> was not). The
 altered text keeps its length; the rule's name ends up in the statement's `edit` and the pair's `kind`.
 """
 
@@ -53,7 +53,7 @@ def names(text: str, lang: str) -> list[str]:
 
 
 def other_number(value: str, cited: str, context: str, rng: random.Random) -> str:
-    """A number of the same shape that the cited text does not hold: one of the context's, or the value moved a little."""
+    """A number of the same shape, absent from the cited text: one of the context's, or the value moved a little."""
     taken = set(words(cited))
     same_shape = [
         n
@@ -75,9 +75,7 @@ def other_number(value: str, cited: str, context: str, rng: random.Random) -> st
             return candidate
 
 
-def other_name(
-    value: str, sources: Sequence[str], avoid: str, lang: str, rng: random.Random
-) -> str | None:
+def other_name(value: str, sources: Sequence[str], avoid: str, lang: str, rng: random.Random) -> str | None:
     """A name of as many words from the first source that has one; none that shares a word with `avoid`."""
     avoided = set(words(avoid)) | set(words(value))
     for source in sources:
@@ -120,15 +118,11 @@ def _name_rule(text: str, cited: str, context: str, lang: Language, rng: random.
     return None if changed is None or after is None else Perturbation(changed, "name", before, after)
 
 
-def _exchange(
-    text: str, swaps: Sequence[tuple[str, str]], rule: str, rng: random.Random
-) -> Perturbation | None:
+def _exchange(text: str, swaps: Sequence[tuple[str, str]], rule: str, rng: random.Random) -> Perturbation | None:
     """Replace one side of a swap by the other. A longer side wins over a shorter one that it contains."""
     sides = [(a, b) for a, b in swaps] + [(b, a) for a, b in swaps]
     present = [(a, b) for a, b in sides if re.search(rf"(?<!\w){re.escape(a)}(?!\w)", text)]
-    present = [
-        (a, b) for a, b in present if not any(a != other and a in other.split() for other, _ in present)
-    ]
+    present = [(a, b) for a, b in present if not any(a != other and a in other.split() for other, _ in present)]
     if not present:
         return None
     before, after = rng.choice(present)

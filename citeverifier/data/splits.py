@@ -19,7 +19,7 @@ def split_of(group: str, shares: Mapping[str, float] = SHARES) -> str:
         position -= share
         if position < 0:
             return name
-    return next(reversed(shares))
+    return list(shares)[-1]
 
 
 def in_split(
@@ -68,6 +68,7 @@ class Leaks:
 
     @property
     def dropped(self) -> int:
+        """Number of dropped records."""
         return self.shared_group + self.shared_document + self.shared_statement
 
     def __str__(self) -> str:

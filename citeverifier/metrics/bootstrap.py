@@ -1,7 +1,7 @@
 """Point estimates with 95 % intervals, by bootstrap over questions.
 
-A question's trials, in both languages, are drawn together. A resample is a weight per question, so metrics of counts and
-areas under curves are computed for all resamples at once.
+A question's trials, in both languages, are drawn together. A resample is a weight per question, so metrics of counts
+and areas under curves are computed for all resamples at once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Resamples:
-    """`weights` (1 + rounds, units): how often each unit is drawn, the first row once each; `units` number the items' names."""
+    """`weights` (1 + rounds, units): how often a unit is drawn, in the first row once each; `numbers`: its column."""
 
     numbers: dict[Hashable, int]
     weights: Floats

@@ -35,7 +35,8 @@ class Counts:
 def ratio(part: ArrayLike, whole: ArrayLike) -> Floats:
     """part / whole; nan where there is nothing to divide by, never a made-up 0 or 1."""
     a, b = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    return np.divide(a, b, out=np.full(np.broadcast_shapes(a.shape, b.shape), math.nan), where=b != 0)
+    quotient: Floats = np.divide(a, b, out=np.full(np.broadcast_shapes(a.shape, b.shape), math.nan), where=b != 0)
+    return quotient
 
 
 def count(gold: Sequence[bool] | Bools, decision: Sequence[bool] | Bools) -> Counts:
@@ -80,7 +81,7 @@ def auroc(gold: Sequence[bool] | Bools, score: Sequence[float] | Floats, weights
     negative = np.add.reduceat(w[:, order] * ~g[order], starts, axis=1)
     below = np.cumsum(negative, axis=1) - negative / 2
     area = ratio((positive * below).sum(axis=1), positive.sum(axis=1) * negative.sum(axis=1))
-    return area[0] if weights is None else area  # type: ignore[no-any-return]
+    return area[0] if weights is None else area
 
 
 def best_threshold(gold: Sequence[bool] | Bools, score: Sequence[float] | Floats) -> float:

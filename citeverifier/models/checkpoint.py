@@ -77,14 +77,16 @@ def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = 
         raise ValueError(f"{path}: expected a fast tokenizer (tokenizer.json), came {type(tokenizer).__name__}")
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
-    tokenizer.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = True  # lengths are ours to check
+    tokenizer.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = (
+        True  # lengths are ours to check
+    )
     if max_length is not None:
         tokenizer.model_max_length = max_length
     return tokenizer
 
 
 def position_limit(config: Any) -> int:
-    """How many tokens a model takes at once, from its config (RoBERTa's kind reserves positions up to its padding id)."""
+    """How many tokens a model takes at once; RoBERTa's kind reserves positions up to its padding id."""
     limit = int(getattr(config, "max_position_embeddings", 512))
     reserved = int(config.pad_token_id) + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
     return limit - reserved
@@ -99,7 +101,9 @@ def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: Checkpoint
     body = model.encoder if late else model
     if not late:
         if body.config.problem_type is not None:
-            raise ValueError(f"expected problem_type unset (labels never reach the model), came {body.config.problem_type!r}")
+            raise ValueError(
+                f"expected problem_type unset (labels never reach the model), came {body.config.problem_type!r}"
+            )
         body.config.sentence_transformers = {"activation_fn": "torch.nn.modules.activation.Sigmoid"}
     setattr(body.config, SECTION, json.loads(json.dumps(asdict(config))))
     body.save_pretrained(folder)
@@ -112,10 +116,14 @@ def read_config(path: str | Path) -> CheckpointConfig:
     """The `citeverifier` section of a local checkpoint folder; raises ValueError where it is none of ours."""
     file = Path(path) / "config.json"
     if not file.is_file():
-        raise FileNotFoundError(f"no checkpoint in {path}: expected a config.json there; train one with `python train.py`")
+        raise FileNotFoundError(
+            f"no checkpoint in {path}: expected a config.json there; train one with `python train.py`"
+        )
     section = json.loads(file.read_text(encoding="utf-8")).get(SECTION)
     if not isinstance(section, dict):
-        raise ValueError(f"{file}: expected a {SECTION!r} section, as `python train.py` writes it; came a config without one")
+        raise ValueError(
+            f"{file}: expected a {SECTION!r} section, as `python train.py` writes it; came a config without one"
+        )
     if section["rendering"] != RENDERING:
         raise ValueError(
             f"{file}: expected rendering {RENDERING!r}, came {section['rendering']!r}; use the release it was made with"

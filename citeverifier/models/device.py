@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def native_bf16() -> bool:
-    """Whether the device multiplies in bf16 natively: CUDA of compute capability 8 on, or a CPU with AVX512-BF16 / AMX."""
+    """Whether the device multiplies in bf16: CUDA of compute capability 8 on, a CPU with AVX512-BF16 or AMX."""
     import torch
 
     if torch.cuda.is_available():
@@ -13,7 +13,7 @@ def native_bf16() -> bool:
 
 
 def training_attention() -> str:
-    """The attention that is fastest in backward: eager on a CPU (docs/performance.md has the measurement), SDPA elsewhere."""
+    """The attention that is fastest in backward: eager on a CPU (docs/performance.md measures it), SDPA elsewhere."""
     import torch
 
     return "sdpa" if torch.cuda.is_available() else "eager"

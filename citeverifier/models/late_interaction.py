@@ -14,9 +14,8 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid, normalize, pad
 
 
-
 class LateInteractionHead(nn.Module):
-    """From matches to a logit: salience-weighted mean, soft minimum and coverage of the matches, then a linear layer."""
+    """From matches to a logit: salience-weighted mean, soft minimum and coverage of them, then a linear layer."""
 
     def __init__(self, hidden_size: int) -> None:
         super().__init__()
@@ -102,7 +101,8 @@ class LateInteraction(nn.Module):
         documents = normalize(self.encode_halves(document_ids, document_attention), dim=-1)
         tokens = statements[statement_index]
         matches = best_matches(
-            normalize(tokens, dim=-1), documents[document_index.clamp(min=0)],
+            normalize(tokens, dim=-1),
+            documents[document_index.clamp(min=0)],
             document_mask[document_index.clamp(min=0)] & (document_index >= 0).unsqueeze(-1),
         )
         return {"logits": self.head(tokens, statement_mask[statement_index], matches)}
@@ -124,4 +124,3 @@ def best_matches(statement: Tensor, documents: Tensor, mask: Tensor) -> Tensor:
     blocked = ~mask.reshape(n, 1, k * t)
     best: Tensor = similarity.masked_fill(blocked, -1.0).amax(dim=-1)
     return best
-

@@ -2,8 +2,8 @@
 
     P(support >= partial) = sigmoid(z)            P(support = full) = sigmoid(z - delta)
 
-In training the cut point of `partial` is 0 (the head's bias carries it) and `delta` is fixed. After training a temperature
-and both cut points are fitted on dev and folded away (`Calibration`), so that sigmoid(z) reads "should this
+In training the cut point of `partial` is 0 (the head's bias carries it) and `delta` is fixed. After training a
+temperature and both cut points are fitted on dev and folded away (`Calibration`), so that sigmoid(z) reads "should this
 document be cited?" in any runtime. `delta = 0` makes both levels one probability: a binary verifier, same loss.
 """
 
@@ -76,7 +76,10 @@ def interval_loss(logits: torch.Tensor, labels: torch.Tensor, delta: float) -> t
 
 @dataclass(frozen=True)
 class Calibration:
-    """What folding does to a training logit: z' = (z - cut_partial) / temperature, delta' = (cut_full - cut_partial) / temperature."""
+    """What folding does to a training logit.
+
+    z' = (z - cut_partial) / temperature and delta' = (cut_full - cut_partial) / temperature.
+    """
 
     temperature: float
     cut_partial: float

@@ -1,7 +1,7 @@
 """Scoring with a loaded checkpoint: pairs in, folded logits out. One engine a shape.
 
-Equal work is done once, texts are sorted by length and batched under a token budget, and a pair's score does not depend on
-what it is scored with.
+Equal work is done once, texts are sorted by length and batched under a token budget, and a pair's score does not depend
+on what it is scored with.
 """
 
 from __future__ import annotations
@@ -98,12 +98,15 @@ class LateInteractionEngine:
         for key, wanted in asked.items():
             vectors = [documents[text] for text in wanted]
             similarity = normalize(statements[key], dim=-1) @ torch.cat(vectors).T
-            best = [part.amax(dim=1) for part in similarity.split([len(v) for v in vectors], dim=1)]
+            best = [part.amax(dim=1) for part in torch.split(similarity, [len(v) for v in vectors], dim=1)]
             matches[key] = dict(zip(wanted, best, strict=True))
         for begin in range(0, len(kept), CHUNK):
             chosen = kept[begin : begin + CHUNK]
             keys = [self.inputs.statement_key(pairs[i]) for i in chosen]
-            rows = [torch.stack([matches[key][t] for t in texts[i]]).amax(dim=0) for i, key in zip(chosen, keys, strict=True)]
+            rows = [
+                torch.stack([matches[key][t] for t in texts[i]]).amax(dim=0)
+                for i, key in zip(chosen, keys, strict=True)
+            ]
             values = self._head([statements[key] for key in keys], rows)
             result.values[[start + i for i in chosen]] = values
 
@@ -167,8 +170,8 @@ class LateInteractionEngine:
 class CrossEncoderEngine:
     """Scores statement and premise together.
 
-    A premise over the limit is windowed at level partial (greatest logit of overlapping windows) and packed at level full
-    (its sentences are scored, the best that fit are scored once, together, in their order).
+    A premise over the limit is windowed at level partial (greatest logit of overlapping windows) and packed at level
+    full (its sentences are scored, the best that fit are scored once, together, in their order).
     """
 
     def __init__(self, model: Any, inputs: CrossEncoderInputs) -> None:

@@ -44,15 +44,21 @@ Answers how far documents support a statement: none, partial or full. One logit 
 | threshold fitted on dev | {config.thresholds["partial"]:.4f} | {config.thresholds["full"]:.4f} |
 | AUROC on dev | {dev["auroc_partial"]:.4f} | {dev["auroc_full"]:.4f} |
 
-`citeverifier` reads `delta` ({config.delta:.4f}), temperature ({config.temperature:.4f}, already folded in) and thresholds from `config.json`.
+`citeverifier` reads `delta` ({config.delta:.4f}), temperature ({
+        config.temperature:.4f}, already folded in) and thresholds from `config.json`.
 
 ## How a pair is rendered
 
 `{config.rendering}`: a document reads `TITLE: TEXT`; several are joined by a blank line; the statement comes first, the
 premise second{"; context follows the statement after ` | `" if config.reads_context and not late else ""}.
-{_CROSS_ENCODER_USE.format(max_length=config.max_length) if not late else '''
-The encoder is a plain `AutoModel`; the head lies beside it in `head.safetensors`. Statement and documents are encoded apart.
-'''}
+{
+        _CROSS_ENCODER_USE.format(max_length=config.max_length)
+        if not late
+        else '''
+The encoder is a plain `AutoModel`; the head lies beside it in `head.safetensors`. Statement and documents are encoded
+apart.
+'''
+    }
 ## Training
 
 {report["steps"]} steps, {report["seconds"]} s, base model `{config.base_model}`. Data:

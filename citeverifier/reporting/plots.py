@@ -28,7 +28,9 @@ def plot_settings(path: Path, summary: Mapping[str, Any], predictions: Sequence[
             scores = [p.score for p in own if p.trial.gold is gold]
             if scores:
                 label = "should be true" if gold else "should be false"
-                axis.hist(scores, bins=20, range=(0, 1), orientation="horizontal", color=colour, alpha=0.75, label=label)
+                axis.hist(
+                    scores, bins=20, range=(0, 1), orientation="horizontal", color=colour, alpha=0.75, label=label
+                )
         if own:
             axis.axhline(own[0].threshold, color=LINE, linewidth=1, linestyle="--")
         accuracy, interval = part["metrics"]["accuracy"], part["intervals"].get("accuracy")
@@ -58,7 +60,9 @@ def plot_reliability(path: Path, predictions: Sequence[Prediction], bins: int = 
     figure, axis = plt.subplots(figsize=(4.2, 4.2))
     axis.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=1, label="perfectly calibrated")
     for level, colour in (("partial", TRUE), ("full", FALSE)):
-        own = sorted((p.score, p.trial.gold) for p in predictions if p.score is not None and p.trial.level.label == level)
+        own = sorted(
+            (p.score, p.trial.gold) for p in predictions if p.score is not None and p.trial.level.label == level
+        )
         parts = [part for part in np.array_split(np.array(own, dtype=float).reshape(-1, 2), bins) if len(part)]
         if parts:
             x, y = [part[:, 0].mean() for part in parts], [part[:, 1].mean() for part in parts]

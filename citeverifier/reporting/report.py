@@ -1,4 +1,4 @@
-"""report.md of one eval run: the tables, the pictures, what was measured on what, with which thresholds, at which cost."""
+"""report.md of one eval run: tables, pictures, what was measured on what, with which thresholds, at which cost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def write_report(folder: Path, summary: Mapping[str, Any], predictions: Sequence
     """Write report.md with its two pictures and return its path."""
     plot_settings(folder / "settings.png", summary, predictions)
     plot_reliability(folder / "reliability.png", predictions)
-    twins = {k.removeprefix("twin_accuracy_"): v for k, v in summary["metrics"].items() if k.startswith("twin_accuracy_")}
+    twins = {
+        k.removeprefix("twin_accuracy_"): v for k, v in summary["metrics"].items() if k.startswith("twin_accuracy_")
+    }
     parts = [
         f"# {summary['scheme']}, {summary['lang']}: {summary['verifier']}",
         unscored_warning(summary) or "",
@@ -58,5 +60,3 @@ def write_report(folder: Path, summary: Mapping[str, Any], predictions: Sequence
     report = folder / "report.md"
     report.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
     return report
-
-

@@ -47,7 +47,7 @@ def summarise(
     scored = [p for p in predictions if p.decision is not None]
     c = count([p.trial.gold for p in scored], [bool(p.decision) for p in scored])
     used = {p.trial.level for p in predictions}
-    return _plain(
+    summary: dict[str, Any] = _plain(
         {
             "scheme": scheme.name,
             "lang": lang,
@@ -77,6 +77,8 @@ def summarise(
             },
         }
     )
+
+    return summary
 
 
 def _setting_names(prediction: Prediction) -> tuple[str, ...]:
@@ -119,7 +121,9 @@ def _shares(
     for share in scheme.shares(predictions, default=default):
         items.setdefault(share.metric, []).append((share.example, share.right))
     return {
-        metric: share_estimate(np.array([right for _, right in of]), sampled.of([example for example, _ in of]), sampled)
+        metric: share_estimate(
+            np.array([right for _, right in of]), sampled.of([example for example, _ in of]), sampled
+        )
         for metric, of in sorted(items.items())
     }
 

@@ -51,7 +51,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One item of a metric that is a share of right items ("exact", "twin_accuracy"), and the question it belongs to."""
+    """One item of a metric that is a share of right items ("exact", "twin_accuracy"), and its question."""
 
     metric: str
     example: str

@@ -33,7 +33,9 @@ class Pairs:
                     identity = f"pairs/{pair.id}/{level.label}"
                     made.append(Trial(identity, level.label, level, gold, asked, (), pair.kind, None))
         if not made:
-            raise ValueError(f"scheme=pairs: expected labelled pairs (support_min, support_max), came {len(pairs)} without")
+            raise ValueError(
+                f"scheme=pairs: expected labelled pairs (support_min, support_max), came {len(pairs)} without"
+            )
         return made
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:

@@ -75,7 +75,7 @@ def fit_thresholds(verifier: Scorer, dev: Sequence[Pair], source: str) -> dict[S
         value = best_threshold(np.array([gold for _, gold in decided], dtype=bool)[scored], values[scored])
         if np.isnan(value):
             raise ValueError(
-                f"{source}: expected dev pairs that reach level {level.label} and pairs that do not, came one kind only; "
+                f"{source}: expected dev pairs that reach level {level.label} and ones that do not, came one kind; "
                 "name other dev data with fit=[...]"
             )
         fitted[level] = Threshold(value, f"fitted on {len(decided)} dev pairs of {source}")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from citeverifier.metrics.decisions import auroc, best_threshold
 from citeverifier.models.checkpoint import CheckpointConfig, position_limit, save_checkpoint
+from citeverifier.models.device import keep_memory, native_bf16
 from citeverifier.models.ordinal import (
     Calibration,
     fit_calibration,
@@ -30,7 +31,6 @@ from citeverifier.paths import LATEST
 from citeverifier.provenance import provenance
 from citeverifier.records import Pair, Support
 from citeverifier.training.build import build_model, build_optimizer, merge_lora
-from citeverifier.models.device import keep_memory, native_bf16
 from citeverifier.training.options import TrainingOptions
 
 log = logging.getLogger(__name__)
@@ -49,8 +49,12 @@ class Trained:
     dropped: int
 
 
-def train(train_pairs: Sequence[Pair], dev_pairs: Sequence[Pair], options: TrainingOptions,
-          data: Mapping[str, Any] | None = None) -> Trained:
+def train(
+    train_pairs: Sequence[Pair],
+    dev_pairs: Sequence[Pair],
+    options: TrainingOptions,
+    data: Mapping[str, Any] | None = None,
+) -> Trained:
     """Train, calibrate on dev, and write the checkpoint to `options.output_dir`.
 
     `data` describes where the pairs came from, for training.json and the model card. With `options.resume`, goes on
@@ -76,8 +80,13 @@ def train(train_pairs: Sequence[Pair], dev_pairs: Sequence[Pair], options: Train
     ordered = shuffled_runs(train_pairs, options.seed) if late else train_pairs
     prepared_train, labels_train, dropped = _prepare(inputs, ordered, options)
     prepared_dev, labels_dev, dropped_dev = _prepare(inputs, dev_pairs, options)
-    log.info("training on %d pairs (%d over the length limit dropped), dev %d (%d dropped)",
-             len(prepared_train), dropped, len(prepared_dev), dropped_dev)
+    log.info(
+        "training on %d pairs (%d over the length limit dropped), dev %d (%d dropped)",
+        len(prepared_train),
+        dropped,
+        len(prepared_dev),
+        dropped_dev,
+    )
     trainer = _trainer(model, inputs, options, prepared_train, labels_train, prepared_dev, labels_dev)
     trainer.train(resume_from_checkpoint=_last_whole(folder / "checkpoints") if options.resume else None)
     predicted = trainer.predict(trainer.eval_dataset)
@@ -99,8 +108,8 @@ RUN = 8
 def shuffled_runs(pairs: Sequence[Pair], seed: int) -> list[Pair]:
     """The pairs in shuffled runs of up to RUN neighbours of one example.
 
-    Neighbours share statements and documents, and late interaction encodes what a batch shares once: on the bundled set a
-    step of 32 pairs encodes a third of the texts it would in random order.
+    Neighbours share statements and documents, and late interaction encodes what a batch shares once: on the bundled set
+    a step of 32 pairs encodes half of the texts it would in random order.
     """
     runs: list[list[Pair]] = []
     for pair in pairs:
@@ -139,15 +148,24 @@ def _prepare(
             kept.append(item)
             rows.append(pair)
     if not kept:
-        raise ValueError(f"expected pairs within {options.max_length} tokens, came {len(pairs)} pairs, none of which fits")
+        raise ValueError(
+            f"expected pairs within {options.max_length} tokens, came {len(pairs)} pairs, none of which fits"
+        )
     return kept, label_rows(rows), len(pairs) - len(kept)
 
 
-def _trainer(model: Any, inputs: Any, options: TrainingOptions, prepared_train: Any, labels_train: Any,
-             prepared_dev: Any, labels_dev: Any) -> Any:
+def _trainer(
+    model: Any,
+    inputs: Any,
+    options: TrainingOptions,
+    prepared_train: Any,
+    labels_train: Any,
+    prepared_dev: Any,
+    labels_dev: Any,
+) -> Any:
     import torch
     from datasets import Dataset
-    from transformers import EarlyStoppingCallback, Trainer, TrainingArguments
+    from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
 
     prepared = prepared_train + prepared_dev
     labels = np.concatenate([labels_train, labels_dev])
@@ -206,7 +224,9 @@ def _trainer(model: Any, inputs: Any, options: TrainingOptions, prepared_train: 
         dataloader_pin_memory=cuda,
         ddp_find_unused_parameters=False,
     )
-    callbacks = [] if options.patience is None else [EarlyStoppingCallback(options.patience)]
+    callbacks: list[TrainerCallback] = []
+    if options.patience is not None:
+        callbacks.append(EarlyStoppingCallback(options.patience))
     return Trainer(
         model=model,
         args=arguments,
@@ -239,10 +259,10 @@ def decided(labels: NDArray[np.float32], level: Support) -> tuple[NDArray[np.boo
 
 
 def _aurocs(scores: NDArray[np.float64], labels: NDArray[np.float32]) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for level in LEVELS:
         known, gold = decided(labels, level)
-        found[f"auroc_{level.label}"] = auroc(gold[known], scores[known])
+        found[f"auroc_{level.label}"] = float(auroc(gold[known], scores[known]))
     defined = [value for value in found.values() if not np.isnan(value)]
     if not defined:
         raise ValueError("dev: expected pairs that reach a support level and pairs that do not, came one class only")
@@ -259,8 +279,15 @@ def _dev_metrics(folded: NDArray[np.float64], labels: NDArray[np.float32], delta
     return found
 
 
-def _save(trainer: Any, tokenizer: Any, options: TrainingOptions, calibration: Calibration, finished: Trained,
-          pairs: Sequence[Pair], data: Mapping[str, Any]) -> None:
+def _save(
+    trainer: Any,
+    tokenizer: Any,
+    options: TrainingOptions,
+    calibration: Calibration,
+    finished: Trained,
+    pairs: Sequence[Pair],
+    data: Mapping[str, Any],
+) -> None:
     from citeverifier.models.cross_encoder import last_linear
     from citeverifier.reporting.model_card import model_card
 

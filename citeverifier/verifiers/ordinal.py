@@ -44,9 +44,9 @@ class OrdinalVerifier:
         import torch
 
         from citeverifier.models.checkpoint import load_checkpoint, position_limit
+        from citeverifier.models.device import native_bf16
         from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
         from citeverifier.models.scoring import CrossEncoderEngine, LateInteractionEngine
-        from citeverifier.models.device import native_bf16
 
         self.path = path or latest_checkpoint()
         bf16 = dtype == "bfloat16" or (dtype == "auto" and native_bf16())
