@@ -307,20 +307,21 @@ def read_jsonl(path: str | Path, parse: Callable[[Mapping[str, Any]], Record]) -
                 raise RecordError(f"{path}:{number}: {error}") from None
 
 
-def check_unique(records: Iterable[Record], key: Callable[[Record], Any], where: str) -> list[Record]:
-    """The records as a list; raises RecordError where two share a key (as `(id, lang)` of examples must not)."""
-    seen: dict[Any, int] = {}
-    kept = []
-    for position, record in enumerate(records, 1):
+def once(
+    parse: Callable[[Mapping[str, Any]], Record], key: Callable[[Record], Any]
+) -> Callable[[Mapping[str, Any]], Record]:
+    """`parse` for one pass over a file; raises RecordError where a key comes again (as `(id, lang)` must not)."""
+    seen: set[Any] = set()
+
+    def parse_new(row: Mapping[str, Any]) -> Record:
+        record = parse(row)
         identity = key(record)
         if identity in seen:
-            raise RecordError(
-                f"{where}: expected each {identity!r} once, came again as record {position} "
-                f"(first as record {seen[identity]})"
-            )
-        seen[identity] = position
-        kept.append(record)
-    return kept
+            raise RecordError(f"expected each id once, came {identity!r} again")
+        seen.add(identity)
+        return record
+
+    return parse_new
 
 
 # --- writing -------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import hydra
 from omegaconf import DictConfig, OmegaConf
 
+from citeverifier.commands.errors import plain_errors
 from citeverifier.paths import configs_dir
 
 if TYPE_CHECKING:
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name="eval")
-def main(config: DictConfig) -> None:
-    """Compose, ask, write predictions, then metrics and report."""
+def run(config: DictConfig) -> Path:
+    """Ask, write predictions, then metrics and report; returns the run's folder."""
     from dataclasses import asdict
 
     from hydra.core.hydra_config import HydraConfig
@@ -59,6 +59,7 @@ def main(config: DictConfig) -> None:
     if warning := unscored_warning(summary):
         log.warning(warning)
     print(f"report: {report}")
+    return folder
 
 
 def _thresholds(config: DictConfig, verifier: Any) -> dict[Support, Threshold]:
@@ -81,6 +82,13 @@ def _thresholds(config: DictConfig, verifier: Any) -> dict[Support, Threshold]:
     if isinstance(verifier, Calibrated) and not config.calibrate:
         return saved_thresholds(verifier)
     return fit_thresholds(verifier, pairs("dev"), ", ".join(str(spec) for spec in config.fit))
+
+
+@hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name="eval")
+def main(config: DictConfig) -> None:
+    """Evaluate."""
+    with plain_errors():
+        run(config)
 
 
 if __name__ == "__main__":

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING, Any
 
 import hydra
 from omegaconf import DictConfig, OmegaConf
 
+from citeverifier.commands.errors import plain_errors
 from citeverifier.paths import configs_dir
+
+if TYPE_CHECKING:
+    from citeverifier.training.train import Trained
 
 log = logging.getLogger(__name__)
 
 
-@hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name="train")
-def main(config: DictConfig) -> None:
-    """Compose, read data, train, say what came out."""
+def run(config: DictConfig) -> Trained:
+    """Read data, train, say what came out; `config` is configs/train.yaml, composed."""
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import training_data
     from citeverifier.training.train import train
 
-    data = OmegaConf.to_container(config.data, resolve=True)
-    assert isinstance(data, dict)
+    data: Any = OmegaConf.to_container(config.data, resolve=True)
     read = training_data(
         data["sources"],
         data["dev"],
@@ -45,7 +48,14 @@ def main(config: DictConfig) -> None:
         trained.dev["auroc_partial"], trained.dev["auroc_full"],
         trained.dev["threshold_partial"], trained.dev["threshold_full"], trained.seconds,
     )  # fmt: skip
-    print(f"checkpoint: {trained.folder}")
+    return trained
+
+
+@hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name="train")
+def main(config: DictConfig) -> None:
+    """Train, and end with the checkpoint's path."""
+    with plain_errors():
+        print(f"checkpoint: {run(config).folder}")
 
 
 if __name__ == "__main__":

@@ -43,6 +43,8 @@ class Question:
 
 def question_from_row(row: Mapping[str, Any], where: str) -> Question:
     """Read a row of the raw file (lists) or of the hub (columns); raises RecordError naming `where` and the key."""
+    if not isinstance(row, Mapping):
+        raise RecordError(f"{where}: expected a HotpotQA row (an object), came {type(row).__name__}")
     try:
         facts, context = row["supporting_facts"], row["context"]
         if isinstance(facts, Mapping):  # the hub's features: a column each

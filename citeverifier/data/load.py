@@ -23,9 +23,9 @@ from citeverifier.records import (
     Example,
     Pair,
     RecordError,
-    check_unique,
     example_from_json,
     example_to_json,
+    once,
     open_text,
     pair_from_json,
     pair_to_json,
@@ -87,9 +87,14 @@ def _read(path: str, hub_name: str | None, hub_split: str, hub_revision: str | N
     if "supporting_facts" in first:
         rows = read_jsonl(file, lambda row: question_from_row(row, "HotpotQA row"))
         return list(examples_from_questions(rows))
+    return list(read_jsonl(file, _parser(first)))
+
+
+def _parser(first: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Record]:
+    """What reads rows like `first`, each identity once."""
     if "statement" in first:
-        return list(check_unique(read_jsonl(file, pair_from_json), lambda pair: pair.id, path))
-    return list(check_unique(read_jsonl(file, example_from_json), lambda example: (example.id, example.lang), path))
+        return once(pair_from_json, lambda pair: pair.id)
+    return once(example_from_json, lambda example: (example.id, example.lang))
 
 
 def _hub_rows(repo: str, name: str | None, split: str, revision: str | None) -> Iterator[Mapping[str, Any]]:
@@ -102,7 +107,7 @@ def _from_rows(repo: str, rows: Iterator[Mapping[str, Any]]) -> list[Record]:
     numbered = list(enumerate(rows))
     if numbered and "supporting_facts" in numbered[0][1]:
         return list(examples_from_questions(question_from_row(row, f"{repo}, row {i}") for i, row in numbered))
-    parse = pair_from_json if numbered and "statement" in numbered[0][1] else example_from_json
+    parse = _parser(numbered[0][1] if numbered else {})
     records: list[Record] = []
     for i, row in numbered:
         try:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from citeverifier.text.language import Language, language
 from citeverifier.text.words import words
 
-_NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?![\w-])")
+# Thousands may stand apart, as Polish writes them: "82 000" is one number.
+_NUMBER = re.compile(r"(?<![\w.,-])(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+)(?:[.,]\d+)*(?![\w-])")
 _NAME = re.compile(r"[A-ZĄĆĘŁŃÓŚŹŻ][\w'’.-]*\w(?: [A-ZĄĆĘŁŃÓŚŹŻ][\w'’.-]*\w)*")
 
 
@@ -64,15 +65,17 @@ def other_number(value: str, cited: str, context: str, rng: random.Random) -> st
     if free and rng.random() < 0.5:
         return rng.choice(free)
     digits = [i for i, c in enumerate(value) if c.isdigit()]
-    while True:  # ends: ten digits in the last place alone give a free value in texts of fewer numbers
+    tried = 0
+    while True:  # ends: after every 50 values that the cited text holds, they grow by a digit
         place = rng.choice(digits[-2:] if len(digits) > 1 else digits)
         moved = list(value)
         moved[place] = rng.choice([d for d in "123456789" if d != value[place]])
         if len(digits) <= 2 and rng.random() < 0.3:
             moved.insert(place, rng.choice("12345"))
-        candidate = "".join(moved)
+        candidate = "".join([*rng.choices("123456789", k=tried // 50), *moved])
         if words(candidate)[0] not in taken:
             return candidate
+        tried += 1
 
 
 def other_name(value: str, sources: Sequence[str], avoid: str, lang: str, rng: random.Random) -> str | None:
@@ -94,6 +97,12 @@ def _replace_once(text: str, before: str, after: str) -> str | None:
     return None if match is None else text[: match.start()] + after + text[match.end() :]
 
 
+def _replace_number(text: str, before: str, after: str) -> str:
+    """The text with its first number `before` altered; the same digits inside another number ("1.82") stay."""
+    match = next(match for match in _NUMBER.finditer(text) if match.group() == before)
+    return text[: match.start()] + after + text[match.end() :]
+
+
 def _number_rule(dates: bool) -> Callable[[str, str, str, Language, random.Random], Perturbation | None]:
     def rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
         found = [n for n in numbers(text) if is_year(n) == dates]
@@ -101,8 +110,8 @@ def _number_rule(dates: bool) -> Callable[[str, str, str, Language, random.Rando
             return None
         before = rng.choice(found)
         after = other_number(before, cited, context, rng)
-        changed = _replace_once(text, before, after)
-        return None if changed is None else Perturbation(changed, "date" if dates else "number", before, after)
+        changed = _replace_number(text, before, after)
+        return Perturbation(changed, "date" if dates else "number", before, after)
 
     return rule
 
@@ -172,9 +181,8 @@ def perturb_answer(
     if found:
         before = rng.choice(found)
         after = other_number(before, cited, context, rng)
-        changed = _replace_once(answer, before, after)
-        if changed is not None:
-            return Perturbation(changed, "date" if is_year(before) else "number", before, after)
+        changed = _replace_number(answer, before, after)
+        return Perturbation(changed, "date" if is_year(before) else "number", before, after)
     # An option that the question itself names ("X or Y?") is the hardest wrong answer.
     options = [n for n in names(question.split(" ", 1)[-1], lang) if not set(words(n)) & set(words(answer))]
     if answer in question and options:

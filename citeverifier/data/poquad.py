@@ -22,33 +22,43 @@ def load_poquad(
     path: str | Path, split: str | None = None, shares: Mapping[str, float] = SHARES, seed: int = 13
 ) -> list[Example]:
     """Examples in the order of the file; the article is the group. Raises RecordError on rows of another shape."""
-    articles: list[tuple[str, list[dict[str, Any]]]] = []
+    paragraphs: list[tuple[str, Document, list[tuple[int, str, str]]]] = []
     for number, row in enumerate(read_jsonl(path, lambda row: row), 1):
         try:
-            articles.append((row["title"], [{"text": p["context"], "qas": p["qas"]} for p in row["paragraphs"]]))
-        except (KeyError, TypeError) as error:
+            paragraphs += [
+                (row["title"], Document(row["title"], p["context"]), _answered(p["qas"])) for p in row["paragraphs"]
+            ]
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise RecordError(
-                f"{path}, record {number}: expected PoQuAD's title and paragraphs [{{context, qas}}], came {error!r}"
+                f"{path}, record {number}: expected PoQuAD's title and paragraphs [{{context, qas: [{{question, "
+                f"is_impossible, answers}}]}}], came {error!r}"
             ) from None
-    paragraphs = [(title, Document(title, p["text"]), p["qas"]) for title, texts in articles for p in texts]
     # Distractors come from the same split, so that no document crosses.
     inside = [p for p in paragraphs if split is None or split_of(f"poquad:{p[0]}", shares) == split]
     return [
-        _example(title, document, qa, f"poquad:{split}:{i}:{j}", inside, seed)
-        for i, (title, document, qas) in enumerate(inside)
-        for j, qa in enumerate(qas)
-        if not qa["is_impossible"] and qa["answers"][0]["text"].strip()
+        _example(title, document, question, answer, f"poquad:{split}:{i}:{j}", inside, seed)
+        for i, (title, document, answered) in enumerate(inside)
+        for j, question, answer in answered
     ]
 
 
+def _answered(qas: list[dict[str, Any]]) -> list[tuple[int, str, str]]:
+    """Number, question and answer of the answerable questions."""
+    found = [
+        (j, qa["question"].strip(), qa["answers"][0]["text"].strip())
+        for j, qa in enumerate(qas)
+        if not qa["is_impossible"]
+    ]
+    return [entry for entry in found if entry[2]]
+
+
 def _example(
-    title: str, document: Document, qa: dict[str, Any], identity: str, paragraphs: list[Any], seed: int
+    title: str, document: Document, question: str, answer: str, identity: str, paragraphs: list[Any], seed: int
 ) -> Example:
     rng = random.Random(f"{seed}:{identity}")
     others = [d for other, d, _ in rng.sample(paragraphs, min(len(paragraphs), 3 * DOCUMENTS)) if other != title]
     documents = [document, *others[: DOCUMENTS - 1]]
     rng.shuffle(documents)
-    question, answer = qa["question"].strip(), qa["answers"][0]["text"].strip()
     made = perturb_answer(answer, question=question, cited=document.text, context=document.text, lang=LANG, rng=rng)
     position = documents.index(document)
     statement = Statement(

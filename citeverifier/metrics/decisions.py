@@ -95,7 +95,9 @@ def best_threshold(gold: Sequence[bool] | Bools, score: Sequence[float] | Floats
     if not positives or not negatives:
         return math.nan
     values = np.unique(s)
-    candidates = np.concatenate([[0.0], (values[1:] + values[:-1]) / 2, [np.nextafter(1.0, 2.0)]])
+    halfway = (values[1:] + values[:-1]) / 2
+    between = np.where(halfway > values[:-1], halfway, values[1:])  # neighbouring floats have nothing half-way
+    candidates = np.concatenate([[0.0], between, [np.nextafter(1.0, 2.0)]])
     order = np.sort(s[g]), np.sort(s[~g])
     recall_true = 1 - np.searchsorted(order[0], candidates, side="left") / positives
     recall_false = np.searchsorted(order[1], candidates, side="left") / negatives

@@ -54,13 +54,15 @@ class LateInteractionInputs:
             raise StatementTooLong(f"statement of {len(bare['input_ids'])} tokens, the model takes {self.limit}")
         if not context:
             return bare["input_ids"], [s is not None for s in bare.sequence_ids(0)]
-        room = self.limit - len(self.tokenizer(text, "")["input_ids"])
-        cut = self.tokenizer(context, add_special_tokens=False)["input_ids"]
-        if len(cut) > room:
-            offsets = self.tokenizer(context, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-            context = context[: offsets[room - 1][1]] if room > 0 else ""
         both = self.tokenizer(text, context)
-        return both["input_ids"], [s == 0 for s in both.sequence_ids(0)]
+        ids, owners = both["input_ids"], both.sequence_ids(0)
+        over = len(ids) - self.limit
+        of_context = [i for i, owner in enumerate(owners) if owner == 1]
+        if over >= len(of_context):
+            return bare["input_ids"], [s is not None for s in bare.sequence_ids(0)]
+        cut = set(of_context[len(of_context) - max(0, over) :])
+        kept = [i for i in range(len(ids)) if i not in cut]
+        return [ids[i] for i in kept], [owners[i] == 0 for i in kept]
 
     def document(self, text: str) -> list[list[int]]:
         """The token ids of each window of a document, special tokens included."""

@@ -259,6 +259,7 @@ class CrossEncoderEngine:
             pair, documents=tuple(Document(pair.documents[d].title, " ".join(parts)) for d, parts in texts.items())
         )
 
+    @torch.inference_mode()
     def _forward(self, rows: Sequence[dict[str, Any]], result: Logits) -> NDArray[np.float64]:
         lengths = [len(row["input_ids"]) for row in rows]
         result.tokens += sum(lengths)

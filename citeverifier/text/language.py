@@ -22,6 +22,7 @@ class Language:
     yes_no: tuple[str, str]
     opposites: tuple[tuple[str, str], ...]
     negations: tuple[tuple[str, str], ...]
+    never_last: frozenset[str]
     stop_words: frozenset[str]
 
 
@@ -41,5 +42,6 @@ def language(code: str) -> Language:
         yes_no=(yes, no),
         opposites=tuple((a, b) for a, b in raw["opposites"]),
         negations=tuple((a, b) for a, b in raw["negations"]),
+        never_last=frozenset(raw["never_last"]),
         stop_words=frozenset(raw["stop_words"]),
     )

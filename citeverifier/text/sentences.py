@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from citeverifier.records import LANGUAGES
+from citeverifier.text.language import language
 
 
 @cache
@@ -19,4 +20,10 @@ def _splitter(lang: str) -> Any:
 
 def sentences(text: str, lang: str) -> list[str]:
     """The sentences of a text in order, stripped, none empty."""
-    return [part.strip() for part in _splitter(lang).segment(text) if part.strip()]
+    found: list[str] = []
+    for part in map(str.strip, _splitter(lang).segment(text)):
+        if found and found[-1].split()[-1].lstrip("(").lower() in language(lang).never_last:
+            found[-1] = f"{found[-1]} {part}".strip()
+        elif part:
+            found.append(part)
+    return found

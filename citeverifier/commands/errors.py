@@ -1,0 +1,26 @@
+"""A user's mistake is one clear line and exit code 2, not a traceback (HYDRA_FULL_ERROR=1 shows it)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Print the message of a wrong input (ValueError, RecordError, FileNotFoundError) to stderr and exit with 2.
+
+    Anything else is a bug of ours and keeps its traceback.
+    """
+    from hydra.errors import InstantiationException
+
+    try:
+        yield
+    except (ValueError, FileNotFoundError, InstantiationException) as error:
+        cause = error.__cause__ if isinstance(error, InstantiationException) else error
+        if os.environ.get("HYDRA_FULL_ERROR") == "1" or not isinstance(cause, ValueError | FileNotFoundError):
+            raise
+        print(f"error: {cause}\n(HYDRA_FULL_ERROR=1 shows where)", file=sys.stderr)
+        raise SystemExit(2) from None

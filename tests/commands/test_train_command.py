@@ -1,0 +1,118 @@
+"""train.py: every experiment composes and runs end to end on a tiny model of its own architecture; sources and leaks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from omegaconf import DictConfig
+
+from citeverifier.commands.sources import Source, read, training_data
+from citeverifier.commands.train import run
+from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.models.checkpoint import read_config
+from citeverifier.paths import configs_dir
+from citeverifier.records import Example, Pair, pair_to_json, write_jsonl
+from citeverifier.training.options import TrainingOptions
+
+EXPERIMENTS = {
+    None: "bert",
+    "herbert": "bert",
+    "herbert_lora": "bert",
+    "paper1": "bert",
+    "xlmr": "xlm-roberta",
+    "xlmr_base": "xlm-roberta",
+    "mmbert": "modernbert",
+}
+SMALL = [
+    "training.max_steps=2", "training.batch_size=4", "training.gradient_accumulation=1", "training.evaluations=1",
+    "data.sources=[{data: mini, limit: 40}]", "data.dev_limit=60",
+]  # fmt: skip
+
+
+def composed(*overrides: str) -> DictConfig:
+    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+        return compose("train", overrides=list(overrides))
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_every_experiment_runs_end_to_end(
+    experiment: str | None, tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    overrides = [f"backbone.name={tiny(EXPERIMENTS[experiment])}", "output_dir=out", *SMALL]
+    if experiment is not None:
+        overrides.insert(0, f"+experiment={experiment}")
+    trained = run(composed(*overrides))
+    config = read_config(trained.folder)
+    assert config.shape == ("late_interaction" if experiment is None else "cross_encoder")
+    assert (config.delta == 0) == (experiment == "paper1")
+    assert config.languages == (("en",) if experiment == "paper1" else ("en", "pl"))
+    report = json.loads((trained.folder / "training.json").read_text())
+    assert report["data"]["sources"][0]["data"] == "mini"
+    assert len(report["data"]["sources"][0]["sha256"]) == 64
+
+
+@pytest.mark.parametrize("file", sorted((configs_dir() / "experiment").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_experiment_composes_and_instantiates(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CITEVERIFIER_REAL_DATA", "/nowhere")
+    config = composed(f"+experiment={file.stem}")
+    options = instantiate(config.training, _convert_="all")
+    assert isinstance(options, TrainingOptions)
+    assert options.output_dir == f"outputs/train/{file.stem}"
+    assert callable(instantiate(config.pairs.build))
+
+
+@pytest.mark.parametrize("file", sorted((configs_dir() / "backbone").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_backbone_fits_both_shapes(file: Path, tiny: Any) -> None:
+    for model in ("late_interaction", "cross_encoder"):
+        config = composed(f"backbone={file.stem}", f"model={model}")
+        assert instantiate(config.training, _convert_="all").shape == model
+
+
+def test_sources_take_names_files_and_settings(tmp_path: Path) -> None:
+    pairs = list(ordinal_pairs(r for r in read(Source("mini"), "dev", "en") if isinstance(r, Example)))[:10]
+    file = tmp_path / "pairs.jsonl"
+    write_jsonl(file, map(pair_to_json, pairs))
+    data = training_data(
+        ["mini", {"data": str(file), "weight": 2.0}], ["mini"], [], ordinal_pairs,
+        lang="en", seed=1, kind_weights={"irrelevant_*": 0.5}, dev_limit=20,
+    )  # fmt: skip
+    assert [s["data"] for s in data.report["sources"]] == ["mini", str(file)]
+    # the file's pairs come from dev, so all of them leak
+    assert data.report["sources"][1]["leaks"]["kept"] == 0
+    assert data.report["sources"][1]["leaks"]["shared_group"] == 10
+    assert {pair.lang for pair in data.train} == {"en"}
+    weights = {pair.kind.split(":")[0]: pair.weight for pair in data.train}
+    assert weights["irrelevant_near"] == 0.5
+    assert weights["gold"] == 1.0
+
+
+def test_a_file_without_dev_is_divided_by_group(tmp_path: Path) -> None:
+    pairs = list(ordinal_pairs(r for r in read(Source("mini"), "train", "en") if isinstance(r, Example)))
+    from dataclasses import replace
+
+    pairs = [replace(pair, group=f"g{i % 50}") for i, pair in enumerate(pairs)]
+    file = tmp_path / "pairs.jsonl"
+    write_jsonl(file, map(pair_to_json, pairs))
+    train_part = read(Source(str(file)), "train", "all", share_files=True)
+    dev_part = read(Source(str(file)), "dev", "all", share_files=True)
+    assert len(train_part) + len(dev_part) == len(pairs)
+    assert {p.group for p in train_part}.isdisjoint({p.group for p in dev_part})
+    assert len(read(Source(str(file)), "train", "all")) == len(pairs)
+
+
+def test_a_source_that_is_neither_says_what_is_expected() -> None:
+    with pytest.raises(ValueError, match="key 'data'"):
+        Source.parse({"path": "x"})
+    with pytest.raises(InstantiationException, match=r"no such file: missing\.jsonl"):
+        read(Source("missing.jsonl"), "train", "all")
+
+
+def test_pairs_of_natural_sources_stay_out_of_other_schemes() -> None:
+    assert not isinstance(read(Source("mini"), "test", "pl")[0], Pair)

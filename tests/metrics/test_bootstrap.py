@@ -1,0 +1,146 @@
+"""Held: intervals by bootstrap over questions, a question's items drawn together, the same for the same seed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citeverifier.metrics.bootstrap import (
+    Estimate,
+    auroc_estimate,
+    decision_estimates,
+    resamples,
+    share_estimate,
+)
+from citeverifier.metrics.decisions import auroc, count
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=30), st.integers(1, 20), seeds)
+def test_a_resample_draws_as_many_questions_as_there_are(units: list[str], rounds: int, seed: int) -> None:
+    sampled = resamples(units, rounds, seed)
+    assert list(sampled.numbers) == list(dict.fromkeys(units))
+    assert sampled.weights.shape == (1 + rounds, len(set(units)))
+    assert np.array_equal(sampled.weights[0], np.ones(len(set(units))))
+    assert np.array_equal(sampled.weights.sum(axis=1), np.full(1 + rounds, len(set(units))))
+    assert [list(sampled.numbers)[number] for number in sampled.of(units)] == units
+
+
+def test_a_question_can_be_drawn_twice_or_not_at_all() -> None:
+    drawn = resamples(range(10), rounds=200).weights[1:]
+    assert drawn.min() == 0
+    assert drawn.max() > 1
+    assert len(np.unique(drawn, axis=0)) > 150
+
+
+def test_resamples_depend_on_the_seed_only() -> None:
+    again = [resamples(range(20), seed=seed).weights for seed in (13, 13, 14)]
+    assert np.array_equal(again[0], again[1])
+    assert not np.array_equal(again[0], again[2])
+
+
+def test_no_questions_give_nan() -> None:
+    sampled = resamples([], rounds=5)
+    nothing = np.array([], dtype=bool)
+    estimates = decision_estimates(nothing, nothing, sampled.of([]), sampled)
+    estimates["auroc"] = auroc_estimate(nothing, np.array([]), sampled.of([]), sampled)
+    assert all(math.isnan(x) for e in estimates.values() for x in (e.value, e.low, e.high))
+
+
+items = st.lists(
+    st.tuples(st.sampled_from("abcdef"), st.booleans(), st.booleans(), st.sampled_from([0.1, 0.4, 0.4, 0.9])),
+    min_size=1,
+    max_size=25,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(items, seeds)
+def test_intervals_are_those_of_items_repeated(rows: list[tuple[str, bool, bool, float]], seed: int) -> None:
+    units = [row[0] for row in rows]
+    gold, decision, score = (np.array([row[i] for row in rows]) for i in (1, 2, 3))
+    sampled = resamples(units, rounds=30, seed=seed)
+    unit = sampled.of(units)
+    drawn: dict[str, list[float]] = {"auroc": [], "share": []}
+    for weights in sampled.weights:
+        times = weights[unit].astype(int)
+        for name, value in count(gold.repeat(times), decision.repeat(times)).metrics().items():
+            drawn.setdefault(name, []).append(value)
+        drawn["auroc"].append(float(auroc(gold.repeat(times), score.repeat(times))))
+        drawn["share"].append(float(decision.repeat(times).mean()) if times.sum() else math.nan)
+    found = decision_estimates(gold, decision, unit, sampled)
+    found |= {
+        "auroc": auroc_estimate(gold, score, unit, sampled),
+        "share": share_estimate(decision, unit, sampled),
+    }
+    assert found.keys() == drawn.keys()
+    for name, estimate in found.items():
+        defined = [value for value in drawn[name][1:] if not math.isnan(value)]
+        low, high = np.percentile(defined, [2.5, 97.5]) if defined else (math.nan, math.nan)
+        assert estimate.value == pytest.approx(drawn[name][0], nan_ok=True)
+        assert (estimate.low, estimate.high) == pytest.approx((low, high), nan_ok=True)
+
+
+def test_both_languages_of_a_question_are_drawn_together() -> None:
+    rng = np.random.default_rng(0)
+    gold, decision, score = rng.random(60) < 0.5, rng.random(60) < 0.6, rng.random(60)
+    one = resamples(range(60))
+    two = resamples([*range(60), *range(60)])  # the same answers in a second language
+    twice = np.tile(np.arange(60), 2)
+    for first, second in (
+        (
+            decision_estimates(gold, decision, one.of(range(60)), one)["accuracy"],
+            decision_estimates(np.tile(gold, 2), np.tile(decision, 2), twice, two)["accuracy"],
+        ),
+        (
+            auroc_estimate(gold, score, one.of(range(60)), one),
+            auroc_estimate(np.tile(gold, 2), np.tile(score, 2), twice, two),
+        ),
+        (share_estimate(decision, one.of(range(60)), one), share_estimate(np.tile(decision, 2), twice, two)),
+    ):
+        assert (first.value, first.low, first.high) == pytest.approx((second.value, second.low, second.high))
+
+
+def test_questions_that_stand_together_widen_the_interval() -> None:
+    right = np.repeat(np.arange(20) % 2 == 0, 10)  # ten items a question, all right or all wrong
+    grouped, apart = np.repeat(np.arange(20), 10), np.arange(200)
+    by_question = share_estimate(right, grouped, resamples(grouped.tolist()))
+    by_item = share_estimate(right, apart, resamples(apart.tolist()))
+    assert by_question.high - by_question.low > 2 * (by_item.high - by_item.low)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("rate", [0.35, 0.5, 0.65])
+def test_ordinary_intervals_hold_the_point_and_have_width(rate: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    gold = rng.random(200) < 0.5
+    score = np.where(gold, rng.beta(3, 2, 200), rng.beta(2, 3, 200))
+    sampled = resamples(range(200), rounds=300, seed=seed)
+    unit = np.arange(200)
+    found = decision_estimates(gold, score >= rate, unit, sampled)
+    found["auroc"] = auroc_estimate(gold, score, unit, sampled)
+    found["share"] = share_estimate(score >= rate, unit, sampled)
+    for name, e in found.items():
+        assert e.low <= e.value <= e.high, name
+        assert 0 < e.high - e.low < 0.5, name
+
+
+def test_where_no_resample_defines_a_metric_the_interval_is_nan() -> None:
+    sampled = resamples(["q1", "q2"], rounds=50)
+    found = decision_estimates(np.array([True, True]), np.array([True, False]), np.array([0, 1]), sampled)
+    assert found["acc_true"].value == 0.5
+    assert not math.isnan(found["acc_true"].low)
+    assert all(math.isnan(x) for x in (found["acc_false"].value, found["acc_false"].low, found["acc_false"].high))
+
+
+def test_resamples_that_leave_a_metric_open_are_left_out() -> None:
+    # One question holds the only true item: where it is not drawn, acc_true does not exist, and counts for nothing.
+    sampled = resamples(["q1", "q2"], rounds=200)
+    found = decision_estimates(np.array([True, False]), np.array([True, True]), np.array([0, 1]), sampled)
+    assert (sampled.weights[:, 0] == 0).any()
+    assert found["acc_true"] == Estimate(1.0, 1.0, 1.0)

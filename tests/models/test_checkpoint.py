@@ -1,0 +1,138 @@
+"""Checkpoints: what is written, what reads it back, what other runtimes make of it, and which errors come."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+
+from citeverifier.models.checkpoint import (
+    CheckpointConfig,
+    backbone_path,
+    load_checkpoint,
+    load_tokenizer,
+    position_limit,
+    read_config,
+    save_checkpoint,
+)
+from citeverifier.models.cross_encoder import last_linear
+from citeverifier.models.late_interaction import LateInteraction
+from citeverifier.models.ordinal import Calibration, fold_into
+from citeverifier.records import Pair, Support
+from citeverifier.text.rendering import render_pair
+from citeverifier.verifiers.ordinal import OrdinalVerifier
+
+CALIBRATION = Calibration(temperature=1.4, cut_partial=0.3, cut_full=2.6)
+
+
+def config(shape: Any, delta: float = CALIBRATION.delta) -> CheckpointConfig:
+    thresholds = {"partial": 0.45, "full": 0.55}
+    return CheckpointConfig(shape, delta, CALIBRATION.temperature, thresholds, 256, False, languages=("en", "pl"))
+
+
+@pytest.fixture(scope="module", params=["bert", "xlm-roberta", "modernbert"])
+def cross_encoder(request: pytest.FixtureRequest, tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folded cross-encoder checkpoint of each architecture."""
+    torch.manual_seed(1)
+    backbone = str(tiny(request.param))
+    model = AutoModelForSequenceClassification.from_pretrained(backbone, num_labels=1)
+    tokenizer = load_tokenizer(backbone, 256)
+    with torch.no_grad():  # a random encoder says nearly the same of all texts: spread and centre its logits
+        last_linear(model).weight.normal_(0, 50)
+        probe = tokenizer("Statement 1 about a river.", "Vistula: The longest river.", return_tensors="pt")
+        last_linear(model).bias.sub_(model.eval()(**probe).logits.item())
+    fold_into(last_linear(model), CALIBRATION)
+    folder = tmp_path_factory.mktemp(f"cross-{request.param}")
+    save_checkpoint(folder, model, tokenizer, config("cross_encoder"))
+    return folder
+
+
+def test_other_runtimes_give_the_same_sigmoid(cross_encoder: Path, pairs: list[Pair]) -> None:
+    from sentence_transformers import CrossEncoder
+
+    ours = OrdinalVerifier(str(cross_encoder), dtype="float32").score(pairs, Support.PARTIAL).values
+    texts = [render_pair(pair, context=False) for pair in pairs]
+    theirs = CrossEncoder(str(cross_encoder), device="cpu").predict(texts)
+    assert np.abs(ours - theirs).max() < 1e-5
+    model = AutoModelForSequenceClassification.from_pretrained(cross_encoder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(cross_encoder)
+    batch = tokenizer([a for a, _ in texts], [b for _, b in texts], padding=True, return_tensors="pt")
+    with torch.inference_mode():
+        plain = torch.sigmoid(model(**batch).logits.reshape(-1)).numpy()
+    assert np.abs(ours - plain).max() < 1e-5
+    assert np.ptp(ours) > 0.01  # the pairs differ, so agreement means something
+
+
+def test_full_is_the_partial_logit_moved_by_delta(cross_encoder: Path, pairs: list[Pair]) -> None:
+    verifier = OrdinalVerifier(str(cross_encoder), dtype="float32")
+    partial, full = (verifier.score(pairs, level).values for level in (Support.PARTIAL, Support.FULL))
+    moved = np.log(partial / (1 - partial)) - CALIBRATION.delta
+    assert np.allclose(full, 1 / (1 + np.exp(-moved)), atol=1e-9)
+
+
+def test_both_levels_of_a_short_pair_cost_one_pass(cross_encoder: Path, pairs: list[Pair]) -> None:
+    verifier = OrdinalVerifier(str(cross_encoder), dtype="float32")
+    assert verifier.score([*pairs, pairs[0]], Support.PARTIAL).distinct == len(pairs)
+    assert verifier.score(pairs, Support.FULL).distinct == 0
+
+
+def test_cross_encoder_batched_equals_single(cross_encoder: Path, pairs: list[Pair]) -> None:
+    together = OrdinalVerifier(str(cross_encoder), dtype="float32").score(pairs, Support.FULL).values
+    alone = [OrdinalVerifier(str(cross_encoder), dtype="float32").score([p], Support.FULL).values[0] for p in pairs[:6]]
+    assert np.abs(together[:6] - np.array(alone)).max() < 1e-5
+
+
+def test_nothing_in_a_checkpoint_is_pickled(cross_encoder: Path) -> None:
+    names = {path.name for path in cross_encoder.rglob("*")}
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= names
+    assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl"))]
+    written = json.loads((cross_encoder / "config.json").read_text())
+    assert written.get("problem_type") is None
+    assert written["citeverifier"]["delta"] == pytest.approx(CALIBRATION.delta)
+
+
+def test_late_interaction_round_trip(tmp_path: Path, tiny: Any, pairs: list[Pair]) -> None:
+    model = LateInteraction(AutoModel.from_pretrained(tiny("bert"))).eval()
+    with torch.no_grad():
+        model.head.salience.weight.normal_()
+    save_checkpoint(tmp_path, model, load_tokenizer(str(tiny("bert")), 256), config("late_interaction"))
+    back, _, read = load_checkpoint(tmp_path, torch.float32)
+    assert read == config("late_interaction")
+    for name, value in model.state_dict().items():
+        assert torch.equal(back.state_dict()[name], value), name
+    assert OrdinalVerifier(str(tmp_path)).thresholds == {Support.PARTIAL: 0.45, Support.FULL: 0.55}
+
+
+def test_errors_name_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"python train\.py"):
+        OrdinalVerifier()
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        OrdinalVerifier("./missing")
+    with pytest.raises(ValueError, match="'citeverifier' section"):
+        read_config(tiny("bert"))
+    section = {"citeverifier": {"rendering": "other/9"}}
+    (tmp_path / "config.json").write_text(json.dumps(section))
+    with pytest.raises(ValueError, match="other/9"):
+        read_config(tmp_path)
+    with pytest.raises(FileNotFoundError, match="pip install no-such-package"):
+        backbone_path("package:no_such_package/model")
+
+
+def test_a_model_with_a_problem_type_is_refused(tmp_path: Path, tiny: Any) -> None:
+    model = AutoModelForSequenceClassification.from_pretrained(tiny("bert"), num_labels=1)
+    model.config.problem_type = "regression"
+    with pytest.raises(ValueError, match="problem_type"):
+        save_checkpoint(tmp_path, model, None, config("cross_encoder"))
+
+
+def test_position_limit_leaves_out_reserved_positions(tiny: Any) -> None:
+    from transformers import AutoConfig
+
+    limits = {name: position_limit(AutoConfig.from_pretrained(tiny(name))) for name in ("bert", "xlm-roberta")}
+    assert limits == {"bert": 512, "xlm-roberta": 512}

@@ -1,0 +1,162 @@
+"""Late interaction against hand-computed matches; batched equals single, whatever shares the batch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel
+
+from citeverifier.data.mini import load_mini
+from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.models.checkpoint import load_tokenizer
+from citeverifier.models.inputs import LateInteractionInputs, StatementTooLong
+from citeverifier.models.late_interaction import LateInteraction, LateInteractionHead, best_matches
+from citeverifier.models.scoring import LateInteractionEngine, batches_by_length
+from citeverifier.records import Document, Pair, Support
+
+
+@pytest.fixture(scope="module")
+def built(tiny: Any) -> tuple[LateInteraction, LateInteractionInputs]:
+    folder = str(tiny("bert"))
+    model = LateInteraction(AutoModel.from_pretrained(folder, attn_implementation="eager")).eval()
+    with torch.no_grad():
+        model.head.salience.weight.normal_(generator=torch.Generator().manual_seed(0))
+    return model, LateInteractionInputs(load_tokenizer(folder, 512), window=48, limit=512, context=True)
+
+
+@pytest.fixture(scope="module")
+def some_pairs() -> list[Pair]:
+    return list(ordinal_pairs(load_mini("dev")[:4]))[:40]
+
+
+def test_best_matches_take_the_greatest_cosine_over_all_documents() -> None:
+    statement = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]])
+    documents = torch.tensor([[[[1.0, 0.0], [0.6, 0.8]], [[-1.0, 0.0], [0.0, 1.0]]]])
+    every = torch.ones(1, 2, 2, dtype=torch.bool)
+    assert best_matches(statement, documents, every).tolist() == [[1.0, 1.0]]
+    first_only = torch.tensor([[[True, False], [False, False]]])
+    assert best_matches(statement, documents, first_only).tolist() == [[1.0, 0.0]]
+
+
+def test_head_pools_as_computed_by_hand() -> None:
+    head = LateInteractionHead(2)
+    with torch.no_grad():
+        head.output.weight.copy_(torch.tensor([[1.0, 0.0, 0.0]]))
+        head.output.bias.zero_()
+    matches, mask = torch.tensor([[0.9, 0.3, 0.0]]), torch.tensor([[True, True, False]])
+    tokens = torch.zeros(1, 3, 2)
+    assert head(tokens, mask, matches).item() == pytest.approx(0.6, abs=1e-6)
+    with torch.no_grad():
+        head.output.weight.copy_(torch.tensor([[0.0, 1.0, 0.0]]))
+    b = float(head.sharpness.exp())
+    expected = -np.log((np.exp(-b * 0.9) + np.exp(-b * 0.3)) / 2) / b
+    assert head(tokens, mask, matches).item() == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_match_that_rises_never_lowers_the_untrained_logit() -> None:
+    head, tokens, mask = LateInteractionHead(4), torch.zeros(1, 3, 4), torch.ones(1, 3, dtype=torch.bool)
+    low = head(tokens, mask, torch.tensor([[0.2, 0.5, 0.9]]))
+    high = head(tokens, mask, torch.tensor([[0.4, 0.5, 0.9]]))
+    assert high.item() > low.item()
+
+
+def test_training_forward_and_engine_agree_batched_and_single(
+    built: tuple[LateInteraction, LateInteractionInputs], some_pairs: list[Pair]
+) -> None:
+    model, inputs = built
+    with torch.inference_mode():
+        batch = model(**inputs.collate([inputs.prepare(pair) for pair in some_pairs]))["logits"].reshape(-1).numpy()
+        alone = [model(**inputs.collate([inputs.prepare(pair)]))["logits"].item() for pair in some_pairs]
+    together = LateInteractionEngine(model, inputs).logits(some_pairs, Support.FULL)
+    singly = [LateInteractionEngine(model, inputs).logits([p], Support.FULL).values[0] for p in some_pairs]
+    assert np.ptp(together.values) > 0.01  # the pairs differ, so agreement means something
+    for other in (batch, alone, singly):
+        assert np.abs(together.values - np.array(other)).max() < 1e-4
+
+
+def test_the_order_of_documents_does_not_matter(
+    built: tuple[LateInteraction, LateInteractionInputs], some_pairs: list[Pair]
+) -> None:
+    from dataclasses import replace
+
+    engine = LateInteractionEngine(*built)
+    long = [pair for pair in some_pairs if len(pair.documents) > 1]
+    turned = [replace(pair, documents=pair.documents[::-1]) for pair in long]
+    assert long
+    assert np.allclose(engine.logits(long, Support.FULL).values, engine.logits(turned, Support.FULL).values, atol=1e-5)
+
+
+def test_a_small_cache_gives_the_same_scores(
+    built: tuple[LateInteraction, LateInteractionInputs], some_pairs: list[Pair]
+) -> None:
+    model, inputs = built
+    small = LateInteractionEngine(model, inputs, cache_tokens=10)
+    large = LateInteractionEngine(model, inputs)
+    assert np.allclose(
+        small.logits(some_pairs, Support.FULL).values, large.logits(some_pairs, Support.FULL).values, atol=1e-5
+    )
+    assert len(small._documents) == 1
+
+
+def test_long_documents_become_overlapping_windows(built: tuple[LateInteraction, LateInteractionInputs]) -> None:
+    _, inputs = built
+    text = " ".join(f"word{i}" for i in range(60))
+    ids = inputs.tokenizer(text, add_special_tokens=False)["input_ids"]
+    windows = inputs.document(text)
+    assert len(windows) > 1
+    assert all(len(window) <= 48 for window in windows)
+    covered = [token for window in windows for token in window[1:-1]]
+    assert set(ids) <= set(covered)
+    assert windows[0][1:-1] == ids[:46]
+    assert windows[-1][-2] == ids[-1]
+
+
+def test_context_is_encoded_but_does_not_count(built: tuple[LateInteraction, LateInteractionInputs]) -> None:
+    _, inputs = built
+    bare, mask = inputs.statement(("The Vistula flows north.", ""))
+    with_context, counting = inputs.statement(("The Vistula flows north.", "Which river is it?"))
+    assert len(with_context) > len(bare)
+    assert sum(mask) == sum(counting)
+
+
+def test_context_is_cut_and_the_statement_never(built: tuple[LateInteraction, LateInteractionInputs]) -> None:
+    _, inputs = built
+    ids, counting = inputs.statement(("The Vistula flows north.", "context " * 2000))
+    assert len(ids) <= 512
+    assert sum(counting) == sum(inputs.statement(("The Vistula flows north.", ""))[1])
+    with pytest.raises(StatementTooLong, match="512"):
+        inputs.statement(("word " * 2000, ""))
+
+
+def test_a_statement_too_long_is_unscored_with_its_reason_and_the_others_are_scored(
+    built: tuple[LateInteraction, LateInteractionInputs],
+) -> None:
+    model, inputs = built
+    documents = (Document("T", "A document."),)
+    pairs = [
+        Pair(f"p{i}", "e", "s", "en", "g", text, documents, "k") for i, text in enumerate(["Short.", "word " * 2000])
+    ]
+    found = LateInteractionEngine(model, inputs).logits(pairs, Support.PARTIAL)
+    assert np.isfinite(found.values[0])
+    assert np.isnan(found.values[1])
+    assert list(found.reasons) == [1]
+
+
+def test_batches_hold_every_position_once_within_the_budget() -> None:
+    lengths = [5, 100, 7, 30, 30, 2]
+    batches = list(batches_by_length(lengths, budget=64))
+    assert sorted(i for batch in batches for i in batch) == list(range(6))
+    assert all(len(b) == 1 or max(lengths[i] for i in b) * len(b) <= 64 for b in batches)
+
+
+def test_a_tokenizer_saved_with_truncation_is_cleared(tmp_path: Path, tiny: Any) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny("bert"))
+    tokenizer.backend_tokenizer.enable_truncation(8)
+    tokenizer.save_pretrained(tmp_path)
+    assert len(load_tokenizer(str(tmp_path), 512)("river " * 50)["input_ids"]) > 50

@@ -1,0 +1,80 @@
+"""Premises over a cross-encoder's limit: windowed at level partial, packed at level full, the statement never cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForSequenceClassification
+
+from citeverifier.models.checkpoint import load_tokenizer
+from citeverifier.models.cross_encoder import last_linear
+from citeverifier.models.inputs import CrossEncoderInputs
+from citeverifier.models.scoring import CrossEncoderEngine, Logits
+from citeverifier.records import Document, Pair, Support
+
+LIMIT = 160
+
+
+@pytest.fixture(scope="module", params=["bert", "xlm-roberta"])
+def engine(request: pytest.FixtureRequest, tiny: Any) -> CrossEncoderEngine:
+    folder: Path = tiny(request.param)
+    torch.manual_seed(2)
+    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=1).eval()
+    with torch.no_grad():
+        last_linear(model).weight.normal_(0, 100)
+    return CrossEncoderEngine(model, CrossEncoderInputs(load_tokenizer(str(folder), LIMIT), LIMIT, context=False))
+
+
+def pair(statement: str, *texts: str) -> Pair:
+    documents = tuple(Document(f"D{i}", text) for i, text in enumerate(texts))
+    return Pair("p", "e", "s", "en", "g", statement, documents, "k")
+
+
+LONG = " ".join(f"River number {i} flows through the old town of place {i}." for i in range(60))
+
+
+def test_partial_is_the_greatest_logit_of_the_windows(engine: CrossEncoderEngine) -> None:
+    long = pair("The Vistula flows through Warsaw.", LONG)
+    windows = engine._windows(long)
+    assert len(windows) > 2
+    assert all(len(window["input_ids"]) <= LIMIT for window in windows)
+    statement = engine.inputs.tokenizer(long.statement, add_special_tokens=False)["input_ids"]
+    for window in windows:
+        assert window["input_ids"][1 : 1 + len(statement)] == statement
+    found = engine.logits([long], Support.PARTIAL)
+    assert found.values[0] == pytest.approx(engine._forward(windows, Logits(np.empty(0))).max(), abs=1e-5)
+    assert (found.windowed, found.packed) == (1, 0)
+
+
+def test_full_packs_sentences_into_one_window_in_their_order(engine: CrossEncoderEngine) -> None:
+    long = pair("The Vistula flows through Warsaw.", LONG, LONG.replace("River", "Lake"))
+    packed = engine._packed([long], Logits(np.empty(0)))[0]
+    assert engine.inputs.prepare(packed)["length"] <= LIMIT
+    assert engine.inputs.prepare(packed)["length"] > LIMIT * 0.6
+    for document in packed.documents:
+        original = next(d for d in long.documents if d.title == document.title)
+        places = [original.text.index(s.strip() + ".") for s in document.text.split(".") if s.strip()]
+        assert places == sorted(places)
+    found = engine.logits([long], Support.FULL)
+    assert np.isfinite(found.values[0])
+    assert (found.windowed, found.packed) == (0, 1)
+    assert found.apart == {0}
+
+
+def test_long_and_short_pairs_keep_their_own_scores(engine: CrossEncoderEngine) -> None:
+    mixed = [pair("A short one.", "A short text."), pair("The Vistula is long.", LONG), pair("Another.", "Some text.")]
+    for level in (Support.PARTIAL, Support.FULL):
+        together = engine.logits(mixed, level).values
+        alone = [engine.logits([one], level).values[0] for one in mixed]
+        assert np.abs(together - np.array(alone)).max() < 1e-4
+
+
+def test_a_statement_that_leaves_no_room_is_unscored_with_a_reason(engine: CrossEncoderEngine) -> None:
+    found = engine.logits([pair("word " * 400, "A text."), pair("Short.", "A text.")], Support.FULL)
+    assert np.isnan(found.values[0])
+    assert np.isfinite(found.values[1])
+    assert "no room" in found.reasons[0]

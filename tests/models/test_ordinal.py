@@ -1,0 +1,134 @@
+"""The ordinal arithmetic against hand-computed cases: probabilities, interval loss, calibration, folding."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citeverifier.models.ordinal import (
+    Calibration,
+    fit_calibration,
+    fold_into,
+    interval_loss,
+    label_rows,
+    probability,
+)
+from citeverifier.records import Pair, Support
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def loss(z: float, low: int, high: int, delta: float = 2.0, weight: float = 1.0) -> float:
+    return float(interval_loss(torch.tensor([z]), torch.tensor([[low, high, weight]]), delta)[0])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 0, 1 - sigmoid(0.7)),
+        (1, 1, sigmoid(0.7) - sigmoid(-1.3)),
+        (2, 2, sigmoid(-1.3)),
+        (0, 1, 1 - sigmoid(-1.3)),
+        (1, 2, sigmoid(0.7)),
+        (0, 2, 1.0),
+    ],
+)
+def test_interval_loss_is_minus_log_of_the_interval_s_probability(low: int, high: int, expected: float) -> None:
+    assert loss(0.7, low, high) == pytest.approx(-math.log(expected), abs=1e-6)
+
+
+def test_weight_scales_the_loss() -> None:
+    assert loss(0.3, 1, 1, weight=2.5) == pytest.approx(2.5 * loss(0.3, 1, 1), rel=1e-6)
+
+
+def test_with_delta_zero_the_loss_is_binary_cross_entropy() -> None:
+    z = torch.tensor([0.4, -1.2, 3.0])
+    rows = torch.tensor([[1, 2, 1], [0, 0, 1], [2, 2, 1]])
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(z, torch.tensor([1.0, 0, 1]), reduction="none")
+    assert torch.allclose(interval_loss(z, rows, 0.0), expected, atol=1e-6)
+
+
+def test_with_delta_zero_exactly_partial_is_impossible() -> None:
+    assert loss(0.0, 1, 1, delta=0.0) == math.inf
+
+
+@given(st.floats(-80, 80), st.floats(0.1, 6))
+def test_levels_partition_the_probability(z: float, delta: float) -> None:
+    parts = [math.exp(-loss(z, level, level, delta)) for level in (0, 1, 2)]
+    assert sum(parts) == pytest.approx(1.0, abs=1e-5)
+
+
+@given(st.floats(-500, 500), st.floats(0, 5))
+def test_full_is_never_likelier_than_partial(z: float, delta: float) -> None:
+    logits = np.array([z])
+    partial, full = (probability(logits, level, delta)[0] for level in (Support.PARTIAL, Support.FULL))
+    assert 0 <= full <= partial <= 1
+
+
+def test_probability_has_no_level_none() -> None:
+    with pytest.raises(ValueError, match="partial or full"):
+        probability(np.zeros(1), Support.NONE, 2.0)
+
+
+def test_nan_logits_stay_nan() -> None:
+    assert np.isnan(probability(np.array([np.nan]), Support.FULL, 2.0)).all()
+
+
+def test_label_rows_name_an_unlabelled_pair(pairs: list[Pair]) -> None:
+    assert label_rows(pairs[:3]).tolist() == [[2, 2, 1], [1, 1, 1], [0, 0, 1]]
+    unlabelled = Pair("p-x", "e", "s", "en", "g", "S.", pairs[0].documents, "k")
+    with pytest.raises(ValueError, match="'p-x'"):
+        label_rows([unlabelled])
+
+
+def test_calibration_folds_as_computed_by_hand() -> None:
+    calibration = Calibration(temperature=2.0, cut_partial=0.5, cut_full=3.5)
+    assert calibration.delta == pytest.approx(1.5)
+    assert calibration.fold(np.array([4.5])).tolist() == [2.0]
+
+
+def test_folding_into_a_layer_gives_the_folded_logits() -> None:
+    torch.manual_seed(0)
+    layer, x = torch.nn.Linear(5, 1), torch.randn(7, 5)
+    before = layer(x).detach().numpy().reshape(-1)
+    calibration = Calibration(temperature=1.7, cut_partial=-0.4, cut_full=1.0)
+    fold_into(layer, calibration)
+    assert np.allclose(layer(x).detach().numpy().reshape(-1), calibration.fold(before), atol=1e-5)
+
+
+def test_folding_needs_one_output_and_a_bias() -> None:
+    for layer in (torch.nn.Linear(3, 2), torch.nn.Linear(3, 1, bias=False)):
+        with pytest.raises(ValueError, match="one output and a bias"):
+            fold_into(layer, Calibration(1.0, 0.0, 2.0))
+
+
+def test_fit_finds_the_temperature_and_cut_points_that_made_the_data() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 4, size=6000)
+    truth = Calibration(temperature=1.6, cut_partial=0.8, cut_full=3.6)
+    folded = truth.fold(z)
+    draw = rng.random(6000)
+    level = (draw < probability(folded, Support.PARTIAL, truth.delta)).astype(int)
+    level += draw < probability(folded, Support.FULL, truth.delta)
+    rows = np.stack([level, level, np.ones(6000)], axis=1)
+    fitted = fit_calibration(z, rows, delta=2.0)
+    assert fitted.temperature == pytest.approx(truth.temperature, rel=0.1)
+    assert fitted.cut_partial == pytest.approx(truth.cut_partial, abs=0.25)
+    assert fitted.delta == pytest.approx(truth.delta, rel=0.1)
+
+
+def test_fit_of_a_binary_verifier_keeps_one_cut_point() -> None:
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=500)
+    gold = rng.random(500) < 1 / (1 + np.exp(-2 * z + 1))
+    rows = np.stack([gold * 1, gold * 2, np.ones(500)], axis=1)
+    fitted = fit_calibration(z, rows, delta=0.0)
+    assert fitted.delta == 0.0
+    assert fitted.temperature == pytest.approx(0.5, rel=0.3)

@@ -1,0 +1,317 @@
+"""Held: records survive their JSONL form, and every bad input is one error that says where, what was expected, what came."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citeverifier.records import (
+    LANGUAGES,
+    Document,
+    Evidence,
+    Example,
+    Pair,
+    RecordError,
+    Statement,
+    Support,
+    example_from_json,
+    example_to_json,
+    once,
+    pair_from_json,
+    pair_to_json,
+    read_jsonl,
+    statement_id,
+    twin_id,
+    write_jsonl,
+)
+
+ANY_TEXT = st.text(max_size=30)
+TEXT = st.text(min_size=1, max_size=30).filter(lambda text: text.strip() != "")
+SCORE = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+META = st.dictionaries(ANY_TEXT, st.none() | st.booleans() | st.integers() | ANY_TEXT | st.lists(ANY_TEXT), max_size=3)
+
+
+@st.composite
+def statements(draw: st.DrawFn, documents: int) -> Statement:
+    position = st.integers(0, documents - 1)
+    return Statement(
+        text=draw(TEXT),
+        citations=tuple(draw(st.lists(position, unique=True, max_size=documents))),
+        kind=draw(TEXT),
+        span=draw(st.none() | ANY_TEXT),
+        evidence=tuple(draw(st.lists(st.builds(Evidence, position, TEXT), max_size=2))),
+        corrupted=draw(st.none() | ANY_TEXT),
+        altered_in=tuple(draw(st.lists(position, unique=True, max_size=documents))),
+        edit=draw(st.none() | ANY_TEXT),
+    )
+
+
+@st.composite
+def examples(draw: st.DrawFn) -> Example:
+    documents = draw(st.lists(st.builds(Document, ANY_TEXT, TEXT, SCORE), min_size=1, max_size=3))
+    return Example(
+        id=draw(TEXT),
+        lang=draw(st.sampled_from(LANGUAGES)),
+        group=draw(TEXT),
+        question=draw(ANY_TEXT),
+        documents=tuple(documents),
+        statements=tuple(draw(st.lists(statements(len(documents)), max_size=3))),
+        answer=draw(st.none() | ANY_TEXT),
+        meta=draw(META),
+    )
+
+
+@st.composite
+def labelled_pairs(draw: st.DrawFn) -> Pair:
+    low, high = sorted(draw(st.tuples(st.sampled_from(Support), st.sampled_from(Support))))
+    labelled = draw(st.booleans())
+    return Pair(
+        id=draw(TEXT),
+        example=draw(TEXT),
+        statement_id=draw(TEXT),
+        lang=draw(st.sampled_from(LANGUAGES)),
+        group=draw(TEXT),
+        statement=draw(TEXT),
+        documents=tuple(draw(st.lists(st.builds(Document, ANY_TEXT, TEXT), min_size=1, max_size=3))),
+        kind=draw(TEXT),
+        context=draw(st.none() | ANY_TEXT),
+        support_min=low if labelled else None,
+        support_max=high if labelled else None,
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=st.lists(examples(), max_size=3))
+def test_examples_round_trip(rows: list[Example], tmp_path_factory: pytest.TempPathFactory) -> None:
+    file = tmp_path_factory.mktemp("examples") / "examples.jsonl"
+    assert write_jsonl(file, map(example_to_json, rows)) == len(rows)
+    assert list(read_jsonl(file, example_from_json)) == rows
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=st.lists(labelled_pairs(), max_size=3))
+def test_pairs_round_trip(rows: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> None:
+    file = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
+    assert write_jsonl(file, map(pair_to_json, rows)) == len(rows)
+    assert list(read_jsonl(file, pair_from_json)) == rows
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": "e1",
+    "lang": "pl",
+    "documents": [{"title": "Wisła", "text": "Wisła jest najdłuższą rzeką Polski."}, {"text": "Odra jest krótsza."}],
+    "statements": [{"text": "Najdłuższą rzeką Polski jest Wisła.", "citations": [0]}],
+}
+PAIR: dict[str, Any] = {
+    "id": "p1",
+    "lang": "en",
+    "statement": "The Vistula is the longest river of Poland.",
+    "documents": [{"title": "Vistula", "text": "The Vistula is the longest river of Poland."}],
+    "support_min": "partial",
+    "support_max": "full",
+}
+
+
+def line(row: dict[str, Any], **changed: Any) -> bytes:
+    return json.dumps(row | changed).encode()
+
+
+def with_statement(**changed: Any) -> bytes:
+    return line(EXAMPLE, statements=[EXAMPLE["statements"][0] | changed])
+
+
+# What is wrong, the line, what the message says was expected and what it says came.
+BAD_EXAMPLES = {
+    "malformed JSON": (b'{"id": "e2", ', "one JSON object a line", '{"id": "e2", '),
+    "two objects": (line(EXAMPLE) + line(EXAMPLE), "one JSON object a line", "Extra data"),
+    "a list": (b"[1, 2]", "a JSON object", "list"),
+    "a number": (b"3", "a JSON object", "int"),
+    "bad UTF-8": (line(EXAMPLE) + b"\xff", "UTF-8", "0xff"),
+    "no id": (line({k: v for k, v in EXAMPLE.items() if k != "id"}), "a string", "nothing"),
+    "blank id": (line(EXAMPLE, id=" "), "some text", "' '"),
+    "null language": (line(EXAMPLE, lang=None), "a string", "null"),
+    "unknown language": (line(EXAMPLE, lang="xx"), "en, pl", "'xx'"),
+    "no documents": (line(EXAMPLE, documents=[]), "at least one document", "an empty list"),
+    "a document that is text": (line(EXAMPLE, documents=["Wisła"]), "documents[0]: expected an object", "str"),
+    "an empty document": (line(EXAMPLE, documents=[{"title": "A", "text": "  "}]), "some text", "'  '"),
+    "a score that is text": (line(EXAMPLE, documents=[{"text": "a", "score": "9"}]), "a number", "'9'"),
+    "a score that is a truth value": (line(EXAMPLE, documents=[{"text": "a", "score": True}]), "a number", "True"),
+    "documents that are text": (line(EXAMPLE, documents="Wisła"), "a list", "'Wisła'"),
+    "citation past the end": (with_statement(citations=[2]), "position below 2", "2"),
+    "citation before the start": (with_statement(citations=[-1]), "position below 2", "-1"),
+    "citation that is a truth value": (with_statement(citations=[True]), "position below 2", "True"),
+    "citation given twice": (with_statement(citations=[1, 1]), "each document once", "[1, 1]"),
+    "altered_in past the end": (with_statement(altered_in=[5]), "'altered_in': expected", "5"),
+    "evidence past the end": (with_statement(evidence=[{"document": 4, "text": "a"}]), "evidence: expected", "4"),
+    "evidence without a document": (with_statement(evidence=[{"text": "a"}]), "evidence: expected", "None"),
+    "evidence that is text": (with_statement(evidence=["a"]), "objects", "str"),
+    "an empty statement": (with_statement(text=""), "statements[0]: key 'text': expected some text", "''"),
+    "a statement that is text": (line(EXAMPLE, statements=["Wisła"]), "statements[0]: expected an object", "str"),
+}
+BAD_PAIRS = {
+    "support_min alone": (line(PAIR, support_max=None), "both given or both null", "one of them"),
+    "support_max alone": (line(PAIR, support_min=None), "both given or both null", "one of them"),
+    "min above max": (line(PAIR, support_min="full", support_max="none"), "<= support_max", "'full' > 'none'"),
+    "unknown level": (line(PAIR, support_max="most"), "none, partial or full", "'most'"),
+    "a level that is a number": (line(PAIR, support_min=0), "none, partial or full", "0"),
+    "no statement": (line({k: v for k, v in PAIR.items() if k != "statement"}), "'statement': expected", "nothing"),
+    "an empty document": (line(PAIR, documents=[{"text": ""}]), "documents[0]: key 'text': expected", "''"),
+    "unknown language": (line(PAIR, lang="de"), "en, pl", "'de'"),
+}
+
+
+def assert_one_error(raised: pytest.ExceptionInfo[RecordError], where: str, expected: str, came: str) -> None:
+    message = str(raised.value)
+    assert message.startswith(f"{where}: ")
+    assert message.count(where) == 1
+    wanted, _, found = message.partition("came ")
+    assert "expected" in wanted
+    assert expected in wanted or expected in found  # JSON's own words ("Extra data") stand last
+    assert came in found
+    assert "\n" not in message
+    assert raised.value.__cause__ is None
+    assert raised.value.__suppress_context__
+
+
+@pytest.mark.parametrize("name", BAD_EXAMPLES)
+def test_bad_example_says_where_what_and_why(name: str, tmp_path: Path) -> None:
+    bad, expected, came = BAD_EXAMPLES[name]
+    file = tmp_path / "examples.jsonl"
+    file.write_bytes(line(EXAMPLE) + b"\n\n" + bad + b"\n")
+    rows = read_jsonl(file, example_from_json)
+    assert next(rows).id == "e1"  # streaming: what stands before the bad line is there
+    with pytest.raises(RecordError) as raised:
+        next(rows)
+    assert_one_error(raised, f"{file}:3", expected, came)
+
+
+@pytest.mark.parametrize("name", BAD_PAIRS)
+def test_bad_pair_says_where_what_and_why(name: str, tmp_path: Path) -> None:
+    bad, expected, came = BAD_PAIRS[name]
+    file = tmp_path / "pairs.jsonl"
+    file.write_bytes(line(PAIR) + b"\n" + bad)
+    with pytest.raises(RecordError) as raised:
+        list(read_jsonl(file, pair_from_json))
+    assert_one_error(raised, f"{file}:2", expected, came)
+
+
+def test_an_id_comes_once_a_language(tmp_path: Path) -> None:
+    file = tmp_path / "examples.jsonl"
+    file.write_bytes(b"\n".join([line(EXAMPLE), line(EXAMPLE, lang="en"), b"", line(EXAMPLE)]))
+    rows = read_jsonl(file, once(example_from_json, lambda example: (example.id, example.lang)))
+    assert [next(rows).lang, next(rows).lang] == ["pl", "en"]
+    with pytest.raises(RecordError) as raised:
+        next(rows)
+    assert_one_error(raised, f"{file}:4", "each id once", "('e1', 'pl')")
+
+
+def test_gzip_reads_like_plain(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "rows.jsonl", tmp_path / "rows.jsonl.gz"
+    plain.write_bytes(line(EXAMPLE) + b"\n" + line(EXAMPLE, id="e2") + b"\n")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert [example.id for example in read_jsonl(packed, example_from_json)] == ["e1", "e2"]
+    assert list(read_jsonl(packed, example_from_json)) == list(read_jsonl(plain, example_from_json))
+    packed.write_bytes(gzip.compress(line(EXAMPLE) + b"\n{"))
+    with pytest.raises(RecordError) as raised:
+        list(read_jsonl(packed, example_from_json))
+    assert_one_error(raised, f"{packed}:2", "one JSON object a line", "{")
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"gone\.jsonl.*expected a JSON or JSONL file"):
+        list(read_jsonl(tmp_path / "gone.jsonl", example_from_json))
+
+
+def test_left_out_keys_have_defaults() -> None:
+    example = example_from_json({"id": "e", "lang": "en", "documents": [{"text": "Text."}]})
+    assert example == Example("e", "en", "e", "", (Document("", "Text."),), ())
+    pair = pair_from_json({"id": "p", "lang": "en", "statement": "S.", "documents": [{"text": "Text."}]})
+    assert pair == Pair("p", "p", "p", "en", "p", "S.", (Document("", "Text."),), "pair")
+
+
+def test_a_line_of_each_form_is_the_documented_one(worked_example: Example, pairs: list[Pair]) -> None:
+    example = example_to_json(worked_example)
+    assert list(example) == ["id", "lang", "group", "question", "answer", "documents", "statements", "meta"]
+    assert example["documents"][0] == {"title": "Title 0", "text": "Text number 0 about things.", "score": None}
+    assert json.loads(json.dumps(example["statements"])) == [
+        {
+            "text": "Alpha was founded in 1901 and Beta in 1902.",
+            "citations": [0, 1],
+            "kind": "joined",
+            "span": "1901",
+            "evidence": [],
+            "corrupted": "Alpha was founded in 1911 and Beta in 1902.",
+            "altered_in": [0],
+            "edit": "date",
+        }
+    ]
+    assert pair_to_json(pairs[1]) == {
+        "id": "p1",
+        "example": "e0",
+        "statement_id": "e0/s0",
+        "lang": "en",
+        "group": "g0",
+        "statement": "Statement 1 about a river.",
+        "documents": [{"title": "Vistula", "text": "The Vistula is the longest river of Poland, number 1."}],
+        "context": None,
+        "support_min": "partial",
+        "support_max": "partial",
+        "kind": "made",
+    }
+
+
+def failing_rows() -> Iterator[dict[str, Any]]:
+    yield {"id": 1}
+    raise RuntimeError("the source broke")
+
+
+def test_no_half_written_file(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "rows.jsonl"
+    with pytest.raises(RuntimeError, match="the source broke"):
+        write_jsonl(file, failing_rows())
+    assert not file.exists()
+    assert write_jsonl(file, [{"id": "ż"}]) == 1
+    with pytest.raises(RuntimeError, match="the source broke"):
+        write_jsonl(file, failing_rows())
+    assert file.read_text(encoding="utf-8") == '{"id": "ż"}\n'
+
+
+NONE, PARTIAL, FULL = Support
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "partial", "full"),
+    [
+        (NONE, NONE, False, False),
+        (NONE, PARTIAL, None, False),
+        (NONE, FULL, None, None),
+        (PARTIAL, PARTIAL, True, False),
+        (PARTIAL, FULL, True, None),
+        (FULL, FULL, True, True),
+        (None, None, None, None),
+    ],
+)
+def test_an_interval_decides_a_level_or_leaves_it_open(
+    low: Support | None, high: Support | None, partial: bool | None, full: bool | None
+) -> None:
+    pair = Pair("p", "e", "s", "en", "g", "S.", (Document("", "Text."),), "made", None, low, high)
+    assert (pair.reaches(PARTIAL), pair.reaches(FULL)) == (partial, full)
+
+
+def test_levels_are_ordered_and_named() -> None:
+    assert NONE < PARTIAL < FULL
+    assert [Support.parse(name) for name in ("none", "Partial", "FULL", PARTIAL)] == [NONE, PARTIAL, FULL, PARTIAL]
+    assert [level.label for level in Support] == ["none", "partial", "full"]
+
+
+def test_a_statement_and_its_twin_share_an_id(worked_example: Example) -> None:
+    original, twin = statement_id(worked_example, 0), statement_id(worked_example, 0, corrupted=True)
+    assert (original, twin) == ("worked/s0", "worked/s0/corrupted")
+    assert twin_id(twin) == twin_id(original) == original

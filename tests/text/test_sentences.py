@@ -1,0 +1,54 @@
+"""Held: abbreviations stay inside their sentence in both languages, and nothing of a text is lost in splitting it."""
+
+from __future__ import annotations
+
+import pytest
+
+from citeverifier.data.mini import load_mini
+from citeverifier.text.sentences import sentences
+
+# Every text is the list of its sentences.
+TEXTS = [
+    ("en", ["The U.S. Senate met Dr. Smith.", "He left at 5 p.m. on Monday."]),
+    ("en", ["He lived in the U.S.", "He died there."]),
+    ("en", ["Mr. Jones and Prof. Lee visited St. Paul's.", "It rained."]),
+    ("en", ["Prices rose 3.5 percent, e.g. in Paris.", "J. R. Smith left, i.e. he moved on."]),
+    ("en", ["Did it work?", "It did!", "Nobody knew."]),
+    ("pl", ["Według prof. Nowaka zbudował ją m.in. Kazimierz Wielki.", "Stoi do dziś."]),
+    ("pl", ["Powstał w 1364 r. w Krakowie.", "Był duży."]),
+    ("pl", ["Powstał w 1364 r.", "Założył go Kazimierz Wielki przy ul. Gołębiej, tzw. stary gmach."]),
+    ("pl", ["Kazimierz (ur. 30 kwietnia 1310 r., zm. 5 listopada 1370 r.) był królem.", "Panował długo."]),
+    ("pl", ["Prof. dr hab. Anna Nowak mieszka przy pl. Wolności.", "Zob. np. dzieła św. Jana, tj. trzy tomy."]),
+    ("pl", ["Przyszło ok. 5 tys. osób, w tym prof. Lis.", "Reszta wyjechała do m.in. Łodzi i im. nieznanych."]),
+]
+
+
+@pytest.mark.parametrize(("lang", "parts"), TEXTS)
+def test_abbreviations_end_no_sentence(lang: str, parts: list[str]) -> None:
+    assert sentences(" ".join(parts), lang) == parts
+
+
+@pytest.mark.parametrize("lang", ["en", "pl"])
+def test_sentences_are_stripped_and_none_is_empty(lang: str) -> None:
+    assert sentences(" \n ", lang) == []
+    assert sentences("", lang) == []
+    assert sentences("  Ala ma kota. \n\n Tom ma psa.  ", lang) == ["Ala ma kota.", "Tom ma psa."]
+
+
+@pytest.mark.parametrize("lang", ["en", "pl"])
+def test_nothing_is_lost(lang: str) -> None:
+    for example in load_mini("dev", lang):
+        for document in example.documents:
+            assert " ".join(sentences(document.text, lang)).split() == document.text.split()
+
+
+@pytest.mark.parametrize("lang", ["en", "pl"])
+def test_a_statement_is_one_sentence(lang: str) -> None:
+    texts = [s.text for example in load_mini(None, lang) for s in example.statements]
+    split = [text for text in texts if len(sentences(text, lang)) != 1]
+    assert not split
+
+
+def test_unknown_language_names_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="expected a language of en, pl, came 'de'"):
+        sentences("Ein Satz.", "de")

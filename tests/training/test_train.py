@@ -1,0 +1,201 @@
+"""Training in both shapes on tiny models: what a run leaves, resuming, reproducing, LoRA, the binary recipe, bad data."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from citeverifier.data.mini import load_mini
+from citeverifier.data.pairs import ordinal_pairs, single_document_pairs
+from citeverifier.records import Pair, Support
+from citeverifier.training.build import build_model, build_optimizer, freeze
+from citeverifier.training.options import Backbone, Lora, TrainingOptions
+from citeverifier.training.train import REPORT, _last_whole, decided, shuffled_runs, train
+from citeverifier.verifiers.ordinal import OrdinalVerifier
+
+SHAPES = ("late_interaction", "cross_encoder")
+
+
+@pytest.fixture(scope="module")
+def train_pairs() -> list[Pair]:
+    return list(ordinal_pairs(load_mini("train", "en")[:12]))[:96]
+
+
+@pytest.fixture(scope="module")
+def dev_pairs() -> list[Pair]:
+    return list(ordinal_pairs(load_mini("dev", "en")[:5]))[:40]
+
+
+@pytest.fixture
+def options(tmp_path: Path, tiny: Any, monkeypatch: pytest.MonkeyPatch) -> TrainingOptions:
+    monkeypatch.chdir(tmp_path)
+    return TrainingOptions(
+        output_dir=str(tmp_path / "run"), shape="late_interaction", backbone=Backbone(str(tiny("bert"))), batch_size=16,
+        max_steps=6, evaluations=3, max_length=512, bf16=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_run_leaves_a_calibrated_checkpoint(
+    shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+) -> None:
+    trained = train(train_pairs, dev_pairs, replace(options, shape=shape), {"sources": []})
+    names = {path.name for path in trained.folder.rglob("*") if path.is_file()}
+    assert {"config.json", "model.safetensors", "tokenizer.json", "README.md", REPORT} <= names
+    assert not [name for name in names if name.endswith((".bin", ".pt", ".pth", ".pkl"))]
+    report = json.loads((trained.folder / REPORT).read_text())
+    assert report["steps"] == 6
+    assert report["provenance"]["packages"]["torch"]
+    assert Path("outputs/latest").read_text().strip() == str(trained.folder)
+    verifier = OrdinalVerifier(dtype="float32")
+    assert verifier.config.shape == shape
+    # the saved thresholds are those of the saved model's own dev scores: refitting them finds the same
+    for level in (Support.PARTIAL, Support.FULL):
+        kept = [(pair, gold) for pair in dev_pairs if (gold := pair.reaches(level)) is not None]
+        scores = verifier.score([pair for pair, _ in kept], level).values
+        gold = np.array([g for _, g in kept])
+
+        def balanced(t: float, s: Any = scores, g: Any = gold) -> float:
+            return float(((s >= t)[g].mean() + (s < t)[~g].mean()) / 2)
+
+        best = max(balanced(t) for t in np.concatenate([scores, [0.0, 1.1]]))
+        assert balanced(verifier.thresholds[level]) == pytest.approx(best, abs=0.03)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_same_command_gives_the_same_dev_metrics(
+    shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+) -> None:
+    first = train(train_pairs, dev_pairs, replace(options, shape=shape, output_dir="a"))
+    second = train(train_pairs, dev_pairs, replace(options, shape=shape, output_dir="b"))
+    assert first.dev == second.dev
+
+
+def test_resume_goes_on_from_the_last_whole_checkpoint_and_ends_like_an_undisturbed_run(
+    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = train(train_pairs, dev_pairs, replace(options, output_dir="whole"))
+
+    from transformers import Trainer
+
+    step = Trainer.training_step
+    taken: list[int] = []
+
+    def killed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.state.global_step == 5 and not taken:
+            taken.append(5)
+            raise KeyboardInterrupt
+        return step(self, *args, **kwargs)
+
+    monkeypatch.setattr(Trainer, "training_step", killed)
+    cut = replace(options, output_dir="cut")
+    with pytest.raises(KeyboardInterrupt):
+        train(train_pairs, dev_pairs, cut)
+    assert not Path("cut/config.json").exists()
+    # a checkpoint that was being written when the process died
+    Path("cut/checkpoints/checkpoint-5").mkdir()
+    resumed = train(train_pairs, dev_pairs, replace(cut, resume=True))
+    assert {k: round(v, 5) for k, v in resumed.dev.items()} == {k: round(v, 5) for k, v in whole.dev.items()}
+
+
+def test_resume_of_a_finished_run_does_nothing(
+    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+) -> None:
+    first = train(train_pairs, dev_pairs, options)
+    before = (first.folder / "model.safetensors").stat().st_mtime_ns
+    again = train(train_pairs, dev_pairs, replace(options, resume=True))
+    assert (first.folder / "model.safetensors").stat().st_mtime_ns == before
+    assert again.dev == first.dev
+
+
+def test_last_whole_skips_checkpoints_that_were_cut_off(tmp_path: Path) -> None:
+    for step, state in ((2, "{}"), (4, '{"half'), (10, None)):
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        if state is not None:
+            (folder / "trainer_state.json").write_text(state)
+    assert _last_whole(tmp_path) == str(tmp_path / "checkpoint-2")
+    shutil.rmtree(tmp_path / "checkpoint-2")
+    assert _last_whole(tmp_path) is None
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_lora_trains_adapters_and_is_merged_at_save(
+    shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+) -> None:
+    with_lora = replace(options, shape=shape, lora=Lora(r=4), learning_rate=1e-2)
+    model, _ = build_model(with_lora)
+    trainable = [name for name, p in model.named_parameters() if p.requires_grad]
+    assert any("lora" in name for name in trainable)
+    assert not any("attention" in name and "lora" not in name for name in trainable)
+    trained = train(train_pairs, dev_pairs, with_lora)
+    assert not any("lora" in path.name or "adapter" in path.name for path in trained.folder.iterdir())
+    scores = OrdinalVerifier(str(trained.folder), dtype="float32").score(dev_pairs, Support.FULL)
+    assert np.isfinite(scores.values).all()
+    from safetensors.torch import load_file
+
+    assert not any("lora" in key for key in load_file(str(trained.folder / "model.safetensors")))
+
+
+def test_the_binary_recipe_has_one_cut_point_and_refuses_partial_labels(
+    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+) -> None:
+    binary = replace(options, shape="cross_encoder", delta=0.0)
+    ours = list(single_document_pairs(load_mini("train", "en")))
+    trained = train(ours[:60], list(single_document_pairs(load_mini("dev", "en"))), binary)
+    assert OrdinalVerifier(str(trained.folder)).config.delta == 0.0
+    with pytest.raises(ValueError, match="exactly partial"):
+        train(train_pairs, dev_pairs, replace(binary, output_dir="other"))
+
+
+def test_pairs_over_the_limit_are_dropped_and_counted(
+    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+) -> None:
+    short = replace(options, shape="cross_encoder", max_length=400, max_steps=1, evaluations=1)
+    trained = train(train_pairs, dev_pairs, short)
+    assert 0 < trained.dropped < len(train_pairs)
+    with pytest.raises(ValueError, match="none of which fits"):
+        train(train_pairs, dev_pairs, replace(short, max_length=8, output_dir="tiny"))
+
+
+def test_dev_with_one_class_is_an_error(options: TrainingOptions, train_pairs: list[Pair]) -> None:
+    only = [pair for pair in train_pairs if pair.reaches(Support.FULL)]
+    with pytest.raises(ValueError, match="one class only"):
+        train(train_pairs, only, replace(options, max_steps=1, evaluations=1))
+
+
+def test_too_long_a_limit_names_the_backbone_s(options: TrainingOptions) -> None:
+    with pytest.raises(ValueError, match="at most 512 tokens"):
+        build_model(replace(options, max_length=600))
+
+
+def test_frozen_parts_get_no_gradient_and_the_head_learns_at_its_own_rate(options: TrainingOptions) -> None:
+    model, _ = build_model(replace(options, frozen_embeddings=True, frozen_layers=1))
+    trainable = {name for name, p in model.named_parameters() if p.requires_grad}
+    assert not any("word_embeddings" in name or "layer.0." in name for name in trainable)
+    assert any("layer.1." in name for name in trainable)
+    rates = {group["lr"] for group in build_optimizer(model, options).param_groups}
+    assert rates == {options.learning_rate, options.head_learning_rate}
+    with pytest.raises(ValueError, match="at most 2"):
+        freeze(model.encoder, False, 3)
+
+
+def test_shuffled_runs_keep_every_pair_and_neighbours_together(train_pairs: list[Pair]) -> None:
+    shuffled = shuffled_runs(train_pairs, seed=1)
+    assert sorted(p.id for p in shuffled) == sorted(p.id for p in train_pairs)
+    assert shuffled != train_pairs
+    changes = sum(a.example != b.example for a, b in zip(shuffled, shuffled[1:], strict=False))
+    assert changes <= len(train_pairs) / 4
+
+
+def test_decided_rows_leave_open_intervals_out() -> None:
+    rows = np.array([[2, 2, 1], [1, 2, 1], [0, 1, 1], [0, 0, 1]], dtype=np.float32)
+    known, gold = decided(rows, Support.FULL)
+    assert known.tolist() == [True, False, True, True]
+    assert gold[known].tolist() == [True, False, False]
