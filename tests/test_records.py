@@ -1,4 +1,4 @@
-"""Held: records survive their JSONL form, and every bad input is one error that says where, what was expected, what came."""
+"""Held: records survive their JSONL form, and a bad input is one error: where, what was expected, what came."""
 
 from __future__ import annotations
 

@@ -43,11 +43,8 @@ def run(config: DictConfig) -> Trained:
         )  # fmt: skip
     log.info("dev: %d pairs of %s", len(read.dev), ", ".join(d["data"] for d in read.report["dev"]))
     trained = train(read.train, read.dev, instantiate(config.training, _convert_="all"), read.report)
-    log.info(
-        "dev AUROC: partial %.3f, full %.3f; thresholds %.3f and %.3f; %.0f s",
-        trained.dev["auroc_partial"], trained.dev["auroc_full"],
-        trained.dev["threshold_partial"], trained.dev["threshold_full"], trained.seconds,
-    )  # fmt: skip
+    for name, value in trained.dev.items():
+        log.info("dev %s: %s", name, "-" if value is None else f"{value:.3f}")
     return trained
 
 

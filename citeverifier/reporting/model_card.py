@@ -42,7 +42,7 @@ Answers how far documents support a statement: none, partial or full. One logit 
 | | partial | full |
 |---|---|---|
 | threshold fitted on dev | {config.thresholds["partial"]:.4f} | {config.thresholds["full"]:.4f} |
-| AUROC on dev | {dev["auroc_partial"]:.4f} | {dev["auroc_full"]:.4f} |
+| AUROC on dev | {_value(dev["auroc_partial"])} | {_value(dev["auroc_full"])} |
 
 `citeverifier` reads `delta` ({config.delta:.4f}), temperature ({
         config.temperature:.4f}, already folded in) and thresholds from `config.json`.
@@ -72,3 +72,7 @@ apart.
 Scores say whether the given text supports the statement, not whether the statement is true. Dev results are on data of
 the same kind as the training data; other text may be harder.
 """
+
+
+def _value(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

@@ -22,6 +22,7 @@ from citeverifier.metrics.bootstrap import (
 )
 from citeverifier.metrics.decisions import count
 from citeverifier.records import Support
+from citeverifier.reporting.plain import plain
 from citeverifier.schemes.base import Prediction, Scheme
 from citeverifier.schemes.run import Cost, Threshold
 
@@ -47,7 +48,7 @@ def summarise(
     scored = [p for p in predictions if p.decision is not None]
     c = count([p.trial.gold for p in scored], [bool(p.decision) for p in scored])
     used = {p.trial.level for p in predictions}
-    summary: dict[str, Any] = _plain(
+    summary: dict[str, Any] = plain(
         {
             "scheme": scheme.name,
             "lang": lang,
@@ -144,14 +145,3 @@ def _values(estimates: Mapping[str, Estimate]) -> dict[str, float]:
 
 def _intervals(estimates: Mapping[str, Estimate]) -> dict[str, list[float]]:
     return {name: [e.low, e.high] for name, e in estimates.items() if not math.isnan(e.low)}
-
-
-def _plain(value: Any) -> Any:
-    """nan as null, floats rounded to six places, so that files are valid JSON and compare."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return None if math.isnan(value) else round(value, 6)
-    return value

@@ -9,7 +9,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
 
@@ -61,7 +61,7 @@ class Share:
 class Scheme(Protocol):
     """A way to use a verifier."""
 
-    name: str
+    name: ClassVar[str]
 
     def trials(self, examples: Sequence[Any]) -> list[Trial]:
         """Every question the scheme asks about the examples (or pairs), in a fixed order."""

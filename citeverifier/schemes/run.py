@@ -40,8 +40,12 @@ class Threshold:
 def run_scheme(
     scheme: Scheme, verifier: Scorer, records: Sequence[Any], thresholds: Mapping[Support, Threshold]
 ) -> tuple[list[Prediction], Cost]:
-    """Ask every trial of the scheme and decide by the thresholds."""
+    """Ask every trial of the scheme and decide by the thresholds; raises ValueError where there is nothing to ask."""
     trials = scheme.trials(records)
+    if not trials:
+        raise ValueError(
+            f"scheme={scheme.name}: expected statements with citations, came none in {len(records)} records"
+        )
     cost = Cost(pairs=len(trials))
     scores = np.full(len(trials), np.nan)
     reasons: dict[int, str] = {}

@@ -274,8 +274,15 @@ def _dev_metrics(folded: NDArray[np.float64], labels: NDArray[np.float32], delta
     found = _aurocs(folded, labels)
     for level in LEVELS:
         known, gold = decided(labels, level)
-        threshold = best_threshold(gold[known], probability(folded[known], level, delta))
-        found[f"threshold_{level.label}"] = 0.5 if np.isnan(threshold) else threshold
+        found[f"threshold_{level.label}"] = best_threshold(gold[known], probability(folded[known], level, delta))
+    if delta == 0:  # one probability answers both levels, so one threshold does
+        one = next(value for level in LEVELS if not np.isnan(value := found[f"threshold_{level.label}"]))
+        found |= {f"threshold_{level.label}": one for level in LEVELS}
+    for level in LEVELS:
+        name = f"threshold_{level.label}"
+        if np.isnan(found[name]):
+            log.warning("dev decides no pair both ways at level %s; its threshold stays at 0.5", level.label)
+            found[name] = 0.5
     return found
 
 
@@ -290,6 +297,7 @@ def _save(
 ) -> None:
     from citeverifier.models.cross_encoder import last_linear
     from citeverifier.reporting.model_card import model_card
+    from citeverifier.reporting.plain import plain
 
     model = merge_lora(trainer.accelerator.unwrap_model(trainer.model), options)
     late = options.shape == "late_interaction"
@@ -305,7 +313,7 @@ def _save(
         languages=tuple(sorted({pair.lang for pair in pairs})),
     )
     save_checkpoint(finished.folder, model, tokenizer, config)
-    report = {
+    report: dict[str, Any] = {
         "options": asdict(options),
         "data": dict(data),
         "kinds": dict(sorted(Counter(pair.kind.split(":")[0] for pair in pairs).items())),
@@ -315,6 +323,7 @@ def _save(
         "dropped": finished.dropped,
         "provenance": provenance(),
     }
+    report = plain(report)
     (finished.folder / "README.md").write_text(model_card(config, report), encoding="utf-8")
     (finished.folder / REPORT).write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     shutil.rmtree(finished.folder / "checkpoints", ignore_errors=True)
