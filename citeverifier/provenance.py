@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import citeverifier
@@ -14,17 +15,18 @@ PACKAGES = ("torch", "transformers", "accelerate", "datasets", "peft", "numpy", 
 
 
 def provenance() -> dict[str, Any]:
-    """Versions by package (None where not installed), git commit (None outside a checkout), Python, processor."""
+    """Versions by package (None where not installed), git commit and changed files (None outside a checkout), Python, processor."""
     versions: dict[str, str | None] = {}
     for name in PACKAGES:
         try:
             versions[name] = version(name)
         except PackageNotFoundError:
             versions[name] = None
+    tracked = _git("ls-files", Path(__file__).name) is not None  # not some other repository around an installation
     return {
         "citeverifier": citeverifier.__version__,
-        "git": _git("rev-parse", "HEAD"),
-        "git_dirty": bool(_git("status", "--porcelain", "--untracked-files=no")),
+        "git": _git("rev-parse", "HEAD") if tracked else None,
+        "git_changes": _git("status", "--porcelain", "--untracked-files=no") if tracked else None,
         "python": sys.version.split()[0],
         "platform": platform.platform(),
         "packages": versions,
@@ -32,8 +34,12 @@ def provenance() -> dict[str, Any]:
 
 
 def _git(*arguments: str) -> str | None:
+    """What git says of the checkout this package lies in; None outside one, without git, or where it says nothing."""
+    folder = Path(__file__).parent
     try:
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=False
+        )
     except FileNotFoundError:
         return None
     return done.stdout.strip() or None if done.returncode == 0 else None

@@ -12,8 +12,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["WANDB_MODE"] = "disabled"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
-from citeverifier.data.mini import load_mini  # noqa: E402
-from citeverifier.records import Document, Example, Pair, Statement, Support  # noqa: E402
+from citeverifier.data.mini import load_mini
+from citeverifier.records import Document, Example, Pair, Statement, Support
 
 REAL_DATA = os.environ.get("CITEVERIFIER_REAL_DATA")
 
@@ -100,7 +100,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory, training_texts: list[str]) ->
 
 @pytest.fixture
 def worked_example() -> Example:
-    """The worked example: one statement citing documents 0 and 1 of ten, with its corrupted twin altered in document 0."""
+    """The worked example: a statement citing documents 0 and 1 of ten, with its twin altered in document 0."""
     documents = tuple(Document(f"Title {i}", f"Text number {i} about things.") for i in range(10))
     statement = Statement(
         text="Alpha was founded in 1901 and Beta in 1902.",
@@ -121,8 +121,8 @@ def pairs() -> list[Pair]:
     def make(i: int, low: Support, high: Support) -> Pair:
         documents = (Document("Vistula", f"The Vistula is the longest river of Poland, number {i}."),)
         return Pair(
-            f"p{i}", f"e{i // 2}", f"e{i // 2}/s0", "en", f"g{i // 4}", f"Statement {i} about a river.", documents, "made",
-            None, low, high,
+            f"p{i}", f"e{i // 2}", f"e{i // 2}/s0", "en", f"g{i // 4}", f"Statement {i} about a river.", documents,
+            "made", None, low, high,
         )  # fmt: skip
 
     levels = [(Support.FULL, Support.FULL), (Support.PARTIAL, Support.PARTIAL), (Support.NONE, Support.NONE)]

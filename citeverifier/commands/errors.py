@@ -12,15 +12,19 @@ from contextlib import contextmanager
 def plain_errors() -> Iterator[None]:
     """Print the message of a wrong input (ValueError, RecordError, FileNotFoundError) to stderr and exit with 2.
 
-    Anything else is a bug of ours and keeps its traceback.
+    Anything else is a bug of ours and keeps its traceback. In a sweep the error goes on to Hydra, which runs the other
+    jobs before it reports the failed one.
     """
+    from hydra.core.hydra_config import HydraConfig
     from hydra.errors import InstantiationException
+    from hydra.types import RunMode
 
     try:
         yield
     except (ValueError, FileNotFoundError, InstantiationException) as error:
         cause = error.__cause__ if isinstance(error, InstantiationException) else error
-        if os.environ.get("HYDRA_FULL_ERROR") == "1" or not isinstance(cause, ValueError | FileNotFoundError):
+        sweep = HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN
+        if sweep or os.environ.get("HYDRA_FULL_ERROR") == "1" or not isinstance(cause, ValueError | FileNotFoundError):
             raise
         print(f"error: {cause}\n(HYDRA_FULL_ERROR=1 shows where)", file=sys.stderr)
         raise SystemExit(2) from None

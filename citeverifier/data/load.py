@@ -40,7 +40,7 @@ PairBuilder = Callable[[Iterable[Example]], Iterator[Pair]]
 
 def load(
     path: str,
-    split: str | None = None,
+    split: str | None = "auto",
     lang: str = "all",
     shares: Mapping[str, float] = SHARES,
     hub_name: str | None = None,
@@ -52,7 +52,8 @@ def load(
     Args:
         path: "mini"; a JSONL file (plain or .gz) of examples or of pairs; an official HotpotQA file (.json, .json.gz);
             or a hub id (org/name) of rows in one of these forms.
-        split: of the bundled set its own splits; elsewhere the records whose group falls into that share. None = all.
+        split: of the bundled set its own splits; elsewhere the records whose group falls into that share. None = all;
+            "auto" = the test split of the bundled set, all of anything else.
         lang: "en", "pl" or "all".
         shares: of each split, by hash of the group.
         hub_name, hub_split, hub_revision: the hub dataset's configuration, split and revision.
@@ -63,6 +64,8 @@ def load(
         ValueError: an unknown split or language; nothing left.
     """
     records: list[Any]
+    if split == "auto":
+        split = "test" if path == "mini" else None
     if path == "mini":
         records = list(load_mini(split, lang))
     else:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import random
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
@@ -259,26 +260,15 @@ def with_distractors(
         padding = rng.sample(others, max(0, min(len(others), size - len(pair.documents))))
         documents = [*pair.documents, *padding]
         rng.shuffle(documents)
-        yield _replace(pair, documents)
+        yield replace(pair, documents=tuple(documents))
         if pair.reaches(Support.PARTIAL) and len(others) >= max_documents and rng.random() < irrelevant_share:
-            documents = rng.sample(others, rng.randint(1, max_documents))
-            yield _replace(pair, documents, how="irrelevant_far", interval=NONE)
+            low, high = NONE
+            yield replace(
+                pair,
+                id=f"{pair.id}/irrelevant",
+                documents=tuple(rng.sample(others, rng.randint(1, max_documents))),
+                kind=f"irrelevant_far:{pair.kind.split(':', 1)[-1]}",
+                support_min=low,
+                support_max=high,
+            )
         rolling.extend((pair.group, document) for document in pair.documents)
-
-
-def _replace(
-    pair: Pair, documents: Sequence[Document], how: str | None = None, interval: Interval | None = None
-) -> Pair:
-    from dataclasses import replace
-
-    changed = replace(pair, documents=tuple(documents))
-    if how is None or interval is None:
-        return changed
-    source = pair.kind.split(":", 1)[-1]
-    return replace(
-        changed,
-        id=f"{pair.id}/{how}",
-        kind=f"{how}:{source}",
-        support_min=interval[0],
-        support_max=interval[1],
-    )

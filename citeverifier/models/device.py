@@ -17,18 +17,3 @@ def training_attention() -> str:
     import torch
 
     return "sdpa" if torch.cuda.is_available() else "eager"
-
-
-def keep_memory() -> None:
-    """Let glibc keep freed memory instead of handing it back to the kernel.
-
-    Activations of a batch are freed and asked for again at every step; on a CPU the page faults of that cost up to half
-    of a step. Does nothing elsewhere than on Linux with glibc.
-    """
-    import ctypes
-    import platform
-
-    if platform.libc_ver()[0] == "glibc":
-        libc = ctypes.CDLL("libc.so.6")
-        for option, value in ((-4, 0), (-1, 2**31 - 1), (-2, 2**28)):  # M_MMAP_MAX, M_TRIM_THRESHOLD, M_TOP_PAD
-            libc.mallopt(option, value)

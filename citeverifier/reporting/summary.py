@@ -1,7 +1,7 @@
 """From predictions to metrics.json: metrics with intervals, in all, by setting, by kind of statement.
 
 Headline numbers leave unscored trials out and use the fitted thresholds; beside them stand the decisions at 0.5
-("default") and the same metrics with unscored trials counted as wrong.
+("default") and the decision metrics with unscored trials counted as wrong.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 
 
 def cell(value: float | None, interval: Sequence[float] | None) -> str:
-    """ ".843 [.801, .880]", or "-" where a metric does not exist."""
+    """A value with its interval, "0.843 [0.801, 0.880]", or "-" where a metric does not exist."""
     if value is None:
         return "-"
     text = f"{value:.3f}"

@@ -82,7 +82,7 @@ def fit_thresholds(verifier: Scorer, dev: Sequence[Pair], source: str) -> dict[S
                 f"{source}: expected dev pairs that reach level {level.label} and ones that do not, came one kind; "
                 "name other dev data with fit=[...]"
             )
-        fitted[level] = Threshold(value, f"fitted on {len(decided)} dev pairs of {source}")
+        fitted[level] = Threshold(value, f"fitted on {int(scored.sum())} dev pairs of {source}")
     return fitted
 
 

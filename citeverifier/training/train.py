@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from citeverifier.metrics.decisions import auroc, best_threshold
 from citeverifier.models.checkpoint import CheckpointConfig, position_limit, save_checkpoint
-from citeverifier.models.device import keep_memory, native_bf16
+from citeverifier.models.device import native_bf16
 from citeverifier.models.ordinal import (
     Calibration,
     fit_calibration,
@@ -62,7 +62,6 @@ def train(
 
     Raises ValueError where labels are missing, dev lacks a class, or nothing fits the length limit.
     """
-    import torch
     from transformers import set_seed
 
     folder = Path(options.output_dir)
@@ -72,8 +71,6 @@ def train(
         return Trained(folder, report["dev"], report["seconds"], report["dropped"])
     started = time.perf_counter()
     set_seed(options.seed)
-    if not torch.cuda.is_available():
-        keep_memory()
     model, tokenizer = build_model(options)
     inputs = _inputs(model, tokenizer, options)
     late = options.shape == "late_interaction"

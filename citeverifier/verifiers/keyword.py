@@ -32,4 +32,4 @@ class Keyword:
                 continue
             held = {word for document in pair.documents for word in words(render_document(document))}
             values[i] = len(asked & held) / len(asked)
-        return Scores(values, reasons, distinct=len(pairs))
+        return Scores(values, reasons, distinct=len({(pair.statement, pair.documents) for pair in pairs}))

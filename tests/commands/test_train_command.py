@@ -1,4 +1,4 @@
-"""train.py: every experiment composes and runs end to end on a tiny model of its own architecture; sources and leaks."""
+"""train.py: every experiment composes and runs end to end on a tiny model of its architecture; sources and leaks."""
 
 from __future__ import annotations
 

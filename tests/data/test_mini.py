@@ -30,10 +30,10 @@ def tokens(text: str) -> list[str]:
 # Little words that an altered name or relation may bring along.
 LITTLE = set(
     tokens(
-        """the and but for not was were are his her its their who which that than then had has have with from this into over
-        also both while when where been never did does no nor of in on at by to as is it he she a an or be oraz ale dla
-        nie był była było były jest są jego jej ich który która które tego tej ten ta to niż też także się nad pod przed
-        przez przy bez albo lub czy jako już nigdy ani zaś lecz"""
+        """the and but for not was were are his her its their who which that than then had has have with from
+        this into over also both while when where been never did does no nor of in on at by to as is it he
+        she a an or be oraz ale dla nie był była było były jest są jego jej ich który która które tego tej
+        ten ta to niż też także się nad pod przed przez przy bez albo lub czy jako już nigdy ani zaś lecz"""
     )
 )
 

@@ -1,10 +1,11 @@
-"""Training in both shapes on tiny models: what a run leaves, resuming, reproducing, LoRA, the binary recipe, bad data."""
+"""Training in both shapes on tiny models: what a run leaves, resuming, reproducing, LoRA, binary recipe, bad data."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,7 @@ def test_shuffled_runs_keep_every_pair_and_neighbours_together(train_pairs: list
     shuffled = shuffled_runs(train_pairs, seed=1)
     assert sorted(p.id for p in shuffled) == sorted(p.id for p in train_pairs)
     assert shuffled != train_pairs
-    changes = sum(a.example != b.example for a, b in zip(shuffled, shuffled[1:], strict=False))
+    changes = sum(a.example != b.example for a, b in pairwise(shuffled))
     assert changes <= len(train_pairs) / 4
 
 

@@ -1,0 +1,56 @@
+"""Held: a user's mistake ends in one line and exit code 2; a bug, or HYDRA_FULL_ERROR=1, keeps its traceback."""
+
+from __future__ import annotations
+
+import pytest
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+
+from citeverifier.commands.errors import plain_errors
+from citeverifier.records import RecordError
+
+MISSING = {"_target_": "citeverifier.data.load.load", "path": "nowhere.jsonl"}
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HYDRA_FULL_ERROR", raising=False)
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("expected a"), RecordError("expected a"), FileNotFoundError("expected a")]
+)
+def test_a_mistake_is_one_line(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended, plain_errors():
+        raise error
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "error: expected a\n(HYDRA_FULL_ERROR=1 shows where)\n"
+
+
+def test_a_mistake_inside_hydra_is_the_same_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended, plain_errors():
+        instantiate(MISSING)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("error: no such file: nowhere.jsonl (expected")
+
+
+@pytest.mark.parametrize("node", [{"_target_": "math.sqrt", "_args_": ["x"]}, {"_target_": "citeverifier.nothing"}])
+def test_what_is_no_mistake_of_the_users_keeps_its_traceback(node: dict[str, object]) -> None:
+    with pytest.raises(InstantiationException), plain_errors():
+        instantiate(node)
+    with pytest.raises(KeyError), plain_errors():
+        raise KeyError("a bug")
+
+
+def test_the_traceback_is_there_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    with pytest.raises(ValueError, match="expected a"), plain_errors():
+        raise ValueError("expected a")
+    with pytest.raises(Exception, match=r"nowhere\.jsonl"), plain_errors():
+        instantiate(MISSING)
+
+
+def test_without_an_error_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with plain_errors():
+        pass
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,348 @@
+"""Held: eval.py on the command line: what a run leaves, the same twice, sweeps, errors that help, and no torch."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from sklearn.metrics import f1_score, roc_auc_score
+
+from citeverifier.records import Pair, pair_to_json, write_jsonl
+
+REPOSITORY = Path(__file__).parents[2]
+HEAVY = ("torch", "transformers", "datasets", "peft", "wandb")
+FILES = {
+    "predictions.jsonl", "metrics.json", "report.md", "settings.png", "reliability.png", "provenance.json", "config",
+    "eval.log",
+}  # fmt: skip
+
+
+def python(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A Python process in `folder`, with the package on its path."""
+    path = os.pathsep.join([str(REPOSITORY), str(folder)])
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=os.environ | {"PYTHONPATH": path} | environment,
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def evaluate(folder: Path, *overrides: str) -> subprocess.CompletedProcess[str]:
+    """eval.py with these overrides, which must end well."""
+    done = python(folder, str(REPOSITORY / "eval.py"), *overrides)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def refused(folder: Path, *overrides: str) -> str:
+    """The one line that eval.py says to a mistake, exit code 2."""
+    done = python(folder, str(REPOSITORY / "eval.py"), *overrides)
+    assert done.returncode == 2, done.stderr
+    message, hint = done.stderr.splitlines()
+    assert hint == "(HYDRA_FULL_ERROR=1 shows where)"
+    return message.removeprefix("error: ")
+
+
+def imported(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """Top-level packages that a process under `-X importtime` imported."""
+    modules = set(re.findall(r"^import time:[^|]+\|[^|]+\|\s+(\w+)", done.stderr, flags=re.MULTILINE))
+    assert modules, "importtime told nothing"
+    return modules
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: its folder, what it wrote."""
+
+    folder: Path
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        return dict(json.loads((self.folder / "metrics.json").read_text(encoding="utf-8")))
+
+    @property
+    def predictions(self) -> list[dict[str, Any]]:
+        lines = (self.folder / "predictions.jsonl").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+
+
+def only_run(folder: Path, name: str) -> Run:
+    """The one run of this name below the folder's outputs."""
+    (found,) = (folder / "outputs" / "eval" / name).iterdir()
+    return Run(found)
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, subprocess.CompletedProcess[str]]:
+    """scheme=separate lang=pl verifier=keyword, with its imports on stderr."""
+    folder = tmp_path_factory.mktemp("single")
+    overrides = ("scheme=separate", "lang=pl", "verifier=keyword")
+    done = python(folder, "-X", "importtime", str(REPOSITORY / "eval.py"), *overrides, COLUMNS="40")
+    assert done.returncode == 0, done.stderr
+    return only_run(folder, "separate-pl-keyword"), done
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """Every scheme in both languages, in one process."""
+    folder = tmp_path_factory.mktemp("sweep")
+    evaluate(folder, "-m", "scheme=merged,separate,cite_separate,pairs", "lang=en,pl", "verifier=keyword")
+    (swept,) = (folder / "outputs" / "eval" / "sweep").iterdir()
+    return {run.name: Run(run) for run in swept.iterdir() if run.is_dir()}
+
+
+# --- one run -----------------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_its_files(single: tuple[Run, Any]) -> None:
+    run, _ = single
+    assert {path.name for path in run.folder.iterdir()} == FILES
+    metrics = run.metrics
+    assert (metrics["scheme"], metrics["lang"], metrics["verifier"]) == ("separate", "pl", "keyword")
+    assert metrics["n"] == len(run.predictions) == 300
+    assert metrics["data"]["path"] == "mini"
+    assert metrics["data"]["records"] == 25
+    assert re.fullmatch("[0-9a-f]{64}", metrics["data"]["sha256"])
+    assert {row["lang"] for row in run.predictions} == {"pl"}
+    report = (run.folder / "report.md").read_text(encoding="utf-8")
+    assert f"{metrics['metrics']['accuracy']:.3f}" in report
+    for picture in ("settings.png", "reliability.png"):
+        assert picture in report
+        assert (run.folder / picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_says_what_it_was_made_with(single: tuple[Run, Any]) -> None:
+    run, _ = single
+    config = run.folder / "config"
+    assert yaml.safe_load((config / "overrides.yaml").read_text()) == [
+        "scheme=separate", "lang=pl", "verifier=keyword",
+    ]  # fmt: skip
+    composed = yaml.safe_load((config / "config.yaml").read_text())
+    assert composed["verifier"] == {"_target_": "citeverifier.verifiers.keyword.Keyword"}
+    assert composed["scheme"]["seed"] == "${seed}", "interpolations stay unresolved, so no key can leak"
+    provenance = json.loads((run.folder / "provenance.json").read_text())
+    assert provenance.keys() >= {"citeverifier", "git", "python", "platform", "packages"}
+    assert provenance["packages"]["numpy"] == version("numpy")
+
+
+def test_a_run_prints_its_tables_uncut(single: tuple[Run, subprocess.CompletedProcess[str]]) -> None:
+    run, done = single
+    assert "separate, pl: keyword" in done.stdout
+    for setting in run.metrics["settings"]:
+        assert f"│ {setting} " in done.stdout
+    assert "…" not in done.stdout
+    assert done.stdout.rstrip().endswith(f"report: {run.folder / 'report.md'}")
+
+
+def test_a_run_without_a_model_imports_no_torch(single: tuple[Run, subprocess.CompletedProcess[str]]) -> None:
+    modules = imported(single[1])
+    assert {"hydra", "numpy", "citeverifier"} <= modules
+    assert modules.isdisjoint(HEAVY)
+
+
+def test_the_same_command_gives_the_same_numbers(single: tuple[Run, Any], tmp_path: Path) -> None:
+    evaluate(tmp_path, "scheme=separate", "lang=pl", "verifier=keyword")
+    first, second = single[0], only_run(tmp_path, "separate-pl-keyword")
+    assert first.predictions == second.predictions
+    without = [
+        run.metrics | {"cost": {key: value for key, value in run.metrics["cost"].items() if key != "seconds"}}
+        for run in (first, second)
+    ]
+    assert without[0] == without[1]
+
+
+# --- sweeps ------------------------------------------------------------------------------------------------------
+
+
+def test_a_sweep_leaves_a_run_of_each_combination(sweep: dict[str, Run]) -> None:
+    schemes = ("merged", "separate", "cite_separate", "pairs")
+    assert sweep.keys() == {f"{scheme}-{lang}-keyword" for scheme in schemes for lang in ("en", "pl")}
+    for name, run in sweep.items():
+        assert {path.name for path in run.folder.iterdir()} == FILES
+        assert "-".join((run.metrics["scheme"], run.metrics["lang"], run.metrics["verifier"])) == name
+
+
+def test_a_sweep_gives_the_numbers_of_single_runs(single: tuple[Run, Any], sweep: dict[str, Run]) -> None:
+    alone, swept = single[0].metrics, sweep["separate-pl-keyword"].metrics
+    del alone["cost"], swept["cost"]
+    assert alone == swept
+
+
+def test_settings_and_levels_of_each_scheme(sweep: dict[str, Run]) -> None:
+    found = {
+        name.removesuffix("-en-keyword"): {(row["setting"], row["level"]) for row in run.predictions}
+        for name, run in sweep.items()
+        if run.metrics["lang"] == "en"
+    }
+    assert found == {
+        "merged": {(s, "full") for s in ("correct", "incorrect", "replaced", "added", "removed")},
+        "separate": {(s, "partial") for s in ("correct", "incorrect.altered", "incorrect.other", "irrelevant")},
+        "cite_separate": {("statement", "partial"), ("corrupted", "partial")},
+        "pairs": {("partial", "partial"), ("full", "full")},
+    }
+
+
+@pytest.mark.parametrize("scheme", ["merged", "separate", "cite_separate"])
+def test_both_languages_ask_the_same(sweep: dict[str, Run], scheme: str) -> None:
+    english, polish = (
+        [(row["statement_id"], row["setting"], row["premise"]) for row in sweep[f"{scheme}-{lang}-keyword"].predictions]
+        for lang in ("en", "pl")
+    )
+    assert english == polish
+
+
+def test_metrics_recompute_from_predictions_jsonl(sweep: dict[str, Run]) -> None:
+    for name, run in sweep.items():
+        rows, metrics = run.predictions, run.metrics
+        gold, decision, score = ([row[key] for row in rows] for key in ("gold", "decision", "score"))
+        assert decision == [row["score"] >= row["threshold"] for row in rows]
+        cells = list(zip(gold, decision, strict=True))
+        kinds = {"tp": (True, True), "fn": (True, False), "fp": (False, True), "tn": (False, False)}
+        assert metrics["counts"] == {key: cells.count(cell) for key, cell in kinds.items()}
+        expected = {
+            "accuracy": sum(g == d for g, d in cells) / len(cells),
+            "f1": f1_score(gold, decision),
+            "auroc": roc_auc_score(gold, score),
+            "exact": _exact(rows) if metrics["scheme"] == "cite_separate" else None,
+            "twin_accuracy": _twins(rows) if metrics["scheme"] in ("merged", "separate") else None,
+        }
+        found = {key: metrics["metrics"][key] for key in expected}
+        assert found == pytest.approx(expected, abs=1e-6), name
+
+
+def _exact(rows: Sequence[dict[str, Any]]) -> float:
+    statements: dict[str, bool] = {}
+    for row in rows:
+        right = row["decision"] == row["gold"]
+        statements[row["statement_id"]] = statements.get(row["statement_id"], True) and right
+    return sum(statements.values()) / len(statements)
+
+
+def _twins(rows: Sequence[dict[str, Any]]) -> float:
+    def decided(setting: str) -> dict[tuple[str, tuple[int, ...]], bool]:
+        return {
+            (row["statement_id"].removesuffix("/corrupted"), tuple(sorted(row["premise"]))): row["decision"]
+            for row in rows
+            if row["setting"] == setting
+        }
+
+    true = decided("correct")
+    false = decided("incorrect.altered") or decided("incorrect")
+    assert false.keys() <= true.keys()
+    return sum(true[key] and not false[key] for key in false) / len(false)
+
+
+# --- verifiers ---------------------------------------------------------------------------------------------------
+
+
+def test_statement_only_sees_no_document_in_either_language(tmp_path: Path) -> None:
+    evaluate(tmp_path, "scheme=separate", "lang=all", "verifier=statement_only", "label=floor")
+    run = only_run(tmp_path, "separate-all-statement_only")
+    assert run.metrics["verifier"] == "floor"
+    assert run.metrics["n"] == 600
+    scores: dict[tuple[str, str], set[float]] = {}
+    for row in run.predictions:
+        scores.setdefault((row["statement_id"], row["lang"]), set()).add(row["score"])
+    assert {lang for _, lang in scores} == {"en", "pl"}
+    assert {len(values) for values in scores.values()} == {1}
+    assert len({value for values in scores.values() for value in values}) > 50
+
+
+HANDMADE = """
+import numpy as np
+
+from citeverifier.records import Support
+from citeverifier.verifiers.base import Scores
+
+
+class Handmade:
+    name = "handmade"
+    thresholds = {Support.PARTIAL: 0.123, Support.FULL: 0.456}
+
+    def score(self, pairs, level):
+        values = np.array([len(pair.statement) % 10 / 10 or np.nan for pair in pairs])
+        return Scores(values, {i: "round length" for i in np.flatnonzero(np.isnan(values)).tolist()})
+"""
+
+
+def test_own_verifiers_bring_thresholds_and_leave_pairs_unscored(tmp_path: Path) -> None:
+    (tmp_path / "handmade.py").write_text(HANDMADE, encoding="utf-8")
+    done = evaluate(
+        tmp_path, "-m", "scheme=merged", "verifier=keyword", "verifier._target_=handmade.Handmade",
+        "calibrate=false,true", "hydra.sweep.dir=swept", "hydra.sweep.subdir=${calibrate}",
+    )  # fmt: skip
+    brought, fitted = (Run(tmp_path / "swept" / name) for name in ("False", "True"))
+    assert brought.metrics["thresholds"] == {"full": {"value": 0.456, "source": "fitted on dev in training"}}
+    assert re.fullmatch(r"fitted on \d+ dev pairs of mini", fitted.metrics["thresholds"]["full"]["source"])
+    assert fitted.metrics["thresholds"]["full"]["value"] != 0.456
+    for run in (brought, fitted):
+        unscored = [row for row in run.predictions if row["score"] is None]
+        assert run.metrics["unscored"] == len(unscored) > run.metrics["n"] / 20
+        assert {(row["decision"], row["reason"]) for row in unscored} == {(None, "round length")}
+        warning = f"WARNING: {len(unscored)} of {run.metrics['n']} trials"
+        assert warning in (run.folder / "report.md").read_text(encoding="utf-8")
+        assert warning in (run.folder / "eval.log").read_text(encoding="utf-8")
+    assert done.stdout.count("are unscored") == 2
+
+
+# --- users' files and mistakes -----------------------------------------------------------------------------------
+
+
+def test_a_pair_file_is_scored_by_the_pairs_scheme_only(tmp_path: Path, pairs: list[Pair]) -> None:
+    polish = [replace(pair, id=f"{pair.id}-pl", lang="pl") for pair in pairs]
+    write_jsonl(tmp_path / "mine.jsonl", map(pair_to_json, [*pairs, *polish]))
+    mine = ("verifier=keyword", "data.path=mine.jsonl", "lang=pl")
+    evaluate(tmp_path, "scheme=pairs", *mine)
+    run = only_run(tmp_path, "pairs-pl-keyword")
+    assert [row["id"] for row in run.predictions] == [
+        f"pairs/{pair.id}/{level}" for pair in polish for level in ("partial", "full")
+    ]
+    assert run.metrics["data"]["path"] == "mine.jsonl"
+    assert run.metrics["metrics"]["three_level_accuracy"] is not None
+
+    assert refused(tmp_path, "scheme=separate", *mine) == (
+        "scheme=separate: expected examples (a question with documents and statements), came pairs from mine.jsonl; "
+        "score a pair file with scheme=pairs"
+    )
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    message = refused(tmp_path, "verifier=keyword", "data.path=nowhere.jsonl")
+    assert message == "no such file: nowhere.jsonl (expected a JSON or JSONL file, plain or .gz)"
+
+
+def test_without_a_checkpoint_the_remedy_is_named(tmp_path: Path) -> None:
+    message = refused(tmp_path, "verifier=citeverifier")
+    assert message.startswith("no trained checkpoint: expected outputs/latest to name one")
+    assert "run `python train.py` first" in message
+    assert "verifier.path=" in message
+
+
+# --- start-up ----------------------------------------------------------------------------------------------------
+
+
+def test_help_lists_the_choices_and_imports_no_torch(tmp_path: Path) -> None:
+    done = python(tmp_path, "-X", "importtime", str(REPOSITORY / "eval.py"), "--help")
+    assert done.returncode == 0, done.stderr
+    assert "scheme: cite_separate, merged, pairs, separate" in done.stdout
+    assert "verifier: citeverifier, keyword, statement_only" in done.stdout
+    modules = imported(done)
+    assert "hydra" in modules
+    assert modules.isdisjoint({*HEAVY, "numpy", "sklearn", "matplotlib"})
+
+
+def test_importing_the_package_imports_nothing_heavy(tmp_path: Path) -> None:
+    done = python(tmp_path, "-X", "importtime", "-c", "import citeverifier")
+    assert done.returncode == 0, done.stderr
+    modules = imported(done)
+    assert "citeverifier" in modules
+    assert modules.isdisjoint({*HEAVY, "numpy", "sklearn", "matplotlib", "hydra"})

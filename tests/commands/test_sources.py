@@ -1,0 +1,208 @@
+"""Held: sources are read by name or path, in their role's split and language, and what leaks never reaches training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+from citeverifier.commands.sources import Source, TrainingData, check_records, read, training_data
+from citeverifier.data.mini import load_mini
+from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.records import Document, Example, Pair, example_to_json, pair_to_json, write_jsonl
+from citeverifier.schemes.pairs import Pairs
+from citeverifier.schemes.separate import Separate
+
+BUILD = partial(ordinal_pairs, context_share=0.0)
+
+
+# --- Source ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "source"),
+    [
+        ("mini", Source("mini", 1.0, None, None)),
+        ({"data": "mini"}, Source("mini", 1.0, None, {})),
+        (
+            {"data": "my.jsonl", "weight": 2, "limit": 500, "split": "train"},
+            Source("my.jsonl", 2.0, 500, {"split": "train"}),
+        ),
+    ],
+)
+def test_parse(spec: Any, source: Source) -> None:
+    assert Source.parse(spec) == source
+
+
+def test_a_source_without_data_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"a mapping with key 'data', came \{'weight': 2\}"):
+        Source.parse({"weight": 2})
+
+
+# --- read --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ["train", "dev", "test"])
+@pytest.mark.parametrize("lang", ["en", "pl", "all"])
+def test_a_name_gives_the_split_of_the_role(role: str, lang: str) -> None:
+    assert read(Source("mini"), role, lang) == load_mini(role, lang)
+
+
+def test_settings_of_the_source_win() -> None:
+    assert read(Source("mini", settings={"split": "test"}), "train", "en") == load_mini("test", "en")
+
+
+@pytest.fixture
+def file(tmp_path: Path, pairs: list[Pair]) -> Path:
+    """Sixty groups of pairs that share nothing, half of them Polish."""
+    path = tmp_path / "mine.jsonl"
+    many = [
+        replace(
+            pair, id=f"{pair.id}-{i}", group=f"{pair.group}-{i}", lang="pl" if i % 2 else "en",
+            statement=f"{pair.statement} {i}", documents=(Document("", f"{pair.documents[0].text} {i}"),),
+        )
+        for i in range(10)
+        for pair in pairs
+    ]  # fmt: skip
+    write_jsonl(path, map(pair_to_json, many))
+    return path
+
+
+def test_a_file_is_read_whole_in_the_language(file: Path) -> None:
+    for role in ("train", "dev", "test"):
+        whole = read(Source(str(file)), role, "all")
+        assert len(whole) == 240
+        assert read(Source(str(file)), role, "pl") == [pair for pair in whole if pair.lang == "pl"]
+
+
+def test_settings_for_training_hold_for_dev_and_not_for_test(real_data: Path) -> None:
+    def padded(role: str) -> bool:
+        records = read(Source("fever"), role, "en")
+        return any(isinstance(record, Pair) and record.kind.startswith("irrelevant_far") for record in records)
+
+    assert [padded(role) for role in ("train", "dev", "test")] == [True, True, False]
+    assert read(Source("fever"), "dev", "pl") == []
+
+
+# --- training_data -----------------------------------------------------------------------------------------------
+
+
+def gathered(sources: Sequence[Any], dev: Sequence[Any] | None = None, **changes: Any) -> TrainingData:
+    options: dict[str, Any] = {
+        "held_out": [], "build": BUILD, "lang": "en", "seed": 13, "kind_weights": {}, "dev_limit": None,
+    }  # fmt: skip
+    return training_data(sources, dev, **options | changes)
+
+
+def test_train_and_dev_are_built_from_their_splits() -> None:
+    data = gathered(["mini"], ["mini"])
+    assert data.train == list(BUILD(load_mini("train", "en")))
+    assert data.dev == list(BUILD(load_mini("dev", "en")))
+    assert data.report["dev_pairs"] == len(data.dev)
+    (source,) = data.report["sources"]
+    assert (source["data"], source["weight"], source["pairs"]) == ("mini", 1.0, len(data.train))
+    assert source["leaks"]["kept"] == len(load_mini("train", "en"))
+    assert len(source["sha256"]) == len(data.report["dev"][0]["sha256"]) == 64
+
+
+def test_without_dev_a_part_of_each_file_is_held_back(file: Path) -> None:
+    data = gathered([str(file)], lang="all")
+    assert len(data.train) + len(data.dev) == 240
+    assert 0 < len(data.dev) < len(data.train) / 3
+    assert {pair.group for pair in data.train}.isdisjoint(pair.group for pair in data.dev)
+
+
+def _leaking(tmp_path: Path) -> tuple[Path, dict[str, Example]]:
+    """A file with an example that shares the group, one a document and one a statement with mini's test split."""
+    held = load_mini("test", "en")[0]
+    kept = load_mini("train", "en")[0]
+    fresh = tuple(Document(f"Fresh {i}", f"A text of its own, number {i}.") for i in range(10))
+    own = tuple(replace(s, text=f"{s.text[:-1]} indeed.") for s in held.statements)
+    examples = {
+        "kept": kept,
+        "group": replace(held, id="a", documents=fresh, statements=own),
+        "document": replace(held, id="b", group="b", statements=own),
+        "statement": replace(held, id="c", group="c", documents=fresh),
+    }
+    path = tmp_path / "leaking.jsonl"
+    write_jsonl(path, map(example_to_json, examples.values()))
+    return path, examples
+
+
+@pytest.mark.parametrize(("dev", "held_out"), [(["mini"], ["mini"]), ([{"data": "mini", "split": "test"}], [])])
+def test_what_leaks_from_dev_or_test_is_dropped_and_counted(
+    tmp_path: Path, dev: list[Any], held_out: list[Any]
+) -> None:
+    path, examples = _leaking(tmp_path)
+    data = gathered([str(path)], dev, held_out=held_out)
+    assert {pair.example for pair in data.train} == {examples["kept"].id}
+    assert data.report["sources"][0]["leaks"] == {
+        "kept": 1, "shared_group": 1, "shared_document": 1, "shared_statement": 1,
+    }  # fmt: skip
+
+
+def test_what_is_held_out_is_held_out_in_every_language(tmp_path: Path) -> None:
+    examples = [*load_mini("train", "en")[:1], *load_mini("test", "pl")[:1]]
+    path = tmp_path / "mixed.jsonl"
+    write_jsonl(path, map(example_to_json, [replace(e, lang="en", group=e.id) for e in examples]))
+    data = gathered([str(path)], ["mini"], held_out=["mini"], lang="en")
+    assert {pair.example for pair in data.train} == {examples[0].id}
+
+
+def test_weights_and_limits_are_per_source(file: Path) -> None:
+    whole = gathered(["mini", str(file)], ["mini"])
+    data = gathered(
+        [{"data": "mini", "weight": 2.0}, {"data": str(file), "limit": 30}], ["mini"], kind_weights={"twin_*": 0.5}
+    )
+    mini = [pair for pair in data.train if pair.kind != "made"]
+    twins = [pair for pair in mini if pair.kind.startswith("twin_")]
+    assert {pair.weight for pair in twins} == {1.0}
+    assert {pair.weight for pair in mini if pair not in twins} == {2.0}
+    assert {pair.weight for pair in data.train if pair.kind == "made"} == {1.0}
+    assert [source["pairs"] for source in whole.report["sources"]] == [len(mini), 120]
+    assert 30 <= data.report["sources"][1]["pairs"] < 60
+    assert {pair.weight for pair in whole.train} == {1.0}
+
+
+def test_dev_can_be_limited() -> None:
+    whole, limited = gathered(["mini"], ["mini"]), gathered(["mini"], ["mini"], dev_limit=40)
+    assert 40 <= len(limited.dev) < len(whole.dev)
+    assert limited.report["dev_pairs"] == len(limited.dev)
+    assert {pair.id for pair in limited.dev} < {pair.id for pair in whole.dev}
+
+
+# --- check_records -----------------------------------------------------------------------------------------------
+
+
+def config(lang: str) -> Any:
+    build = {"_target_": "citeverifier.data.pairs.ordinal_pairs", "_partial_": True}
+    return OmegaConf.create({"lang": lang, "pairs": {"build": build}, "data": {"path": "mine.jsonl"}})
+
+
+def test_schemes_take_examples_in_the_language() -> None:
+    mini: list[Any] = load_mini("test")
+    assert check_records(Separate(), mini, config("pl")) == load_mini("test", "pl")
+    assert check_records(Separate(), mini, config("all")) == mini
+
+
+def test_pairs_takes_pairs_and_makes_them_of_examples(pairs: list[Pair]) -> None:
+    assert check_records(Pairs(), list(pairs), config("en")) == pairs
+    made = check_records(Pairs(), list(load_mini("test")), config("pl"))
+    assert made == list(ordinal_pairs(load_mini("test", "pl")))
+
+
+def test_pairs_for_another_scheme_are_an_error(pairs: list[Pair]) -> None:
+    with pytest.raises(
+        ValueError, match=r"scheme=separate: expected examples .* came pairs from mine\.jsonl; .*pairs$"
+    ):
+        check_records(Separate(), list(pairs), config("en"))
+
+
+def test_nothing_in_the_language_is_an_error() -> None:
+    with pytest.raises(ValueError, match="lang=pl: expected records in that language, came none of 25"):
+        check_records(Separate(), list(load_mini("test", "en")), config("pl"))

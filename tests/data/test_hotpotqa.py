@@ -1,0 +1,278 @@
+"""Held: both forms of a HotpotQA row read alike, and the rule-made statements say what their documents say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citeverifier.data.hotpotqa import (
+    Question,
+    examples_from_questions,
+    join_sentences,
+    question_from_row,
+    read_raw,
+    resolve_subject,
+)
+from citeverifier.records import Example, RecordError
+from citeverifier.text.words import normalise, words
+
+GOLD: list[Any] = [
+    ["Alpha Bridge (London)", ["Alpha Bridge was opened in 1901 by Anna Nowak.", " It is 230 m long.", " Ships pass."]],
+    ["Beta Tower", ["Beta Tower was built by Jan Kowalski in 1877.", " Its height is 96 m, by all accounts."]],
+]
+OTHERS: list[Any] = [[f"Gamma {i}", [f"Gamma {i} stands in the east.", f" It has {40 + i} rooms."]] for i in range(8)]
+
+
+def raw(identity: str = "q1", **changed: Any) -> dict[str, Any]:
+    """A row as the official file has it."""
+    row = {
+        "_id": identity,
+        "question": " Who opened the bridge that is 230 m long? ",
+        "answer": "Anna Nowak",
+        "type": "bridge",
+        "level": "hard",
+        "supporting_facts": [["Alpha Bridge (London)", 0], ["Alpha Bridge (London)", 1], ["Beta Tower", 0]],
+        "context": [*OTHERS[:3], GOLD[0], *OTHERS[3:6], GOLD[1], *OTHERS[6:]],
+    }
+    return row | changed
+
+
+def hub(row: dict[str, Any]) -> dict[str, Any]:
+    """The same row as the hub's features have it."""
+    facts, context = row["supporting_facts"], row["context"]
+    return {
+        "id": row["_id"],
+        **{key: row[key] for key in ("question", "answer", "type", "level")},
+        "supporting_facts": {"title": [title for title, _ in facts], "sent_id": [number for _, number in facts]},
+        "context": {"title": [title for title, _ in context], "sentences": [sentences for _, sentences in context]},
+    }
+
+
+def questions(*rows: dict[str, Any]) -> list[Question]:
+    return [question_from_row(row, "made") for row in rows]
+
+
+def made_of(*rows: dict[str, Any], seed: int = 13) -> list[Example]:
+    return examples_from_questions(questions(*rows), seed)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def test_raw_and_hub_rows_give_the_same_question() -> None:
+    question = question_from_row(raw(), "made")
+    assert question_from_row(hub(raw()), "made") == question
+    assert (question.id, question.question) == ("q1", "Who opened the bridge that is 230 m long?")
+    assert question.facts[1] == ("Alpha Bridge (London)", 1)
+    assert [title for title, _ in question.paragraphs] == [title for title, _ in raw()["context"]]
+    assert question.paragraphs[3][1] == tuple(GOLD[0][1])
+
+
+def test_the_hub_features_survive_the_datasets_library() -> None:
+    datasets = pytest.importorskip("datasets")
+    text, texts = datasets.Value("string"), datasets.List(datasets.Value("string"))
+    features = datasets.Features(
+        dict.fromkeys(("id", "question", "answer", "type", "level"), text)
+        | {
+            "supporting_facts": {"title": texts, "sent_id": datasets.List(datasets.Value("int32"))},
+            "context": {"title": texts, "sentences": datasets.List(texts)},
+        }
+    )
+    rows = datasets.Dataset.from_list([hub(raw()), hub(raw("q2"))], features=features).to_iterable_dataset()
+    assert [question_from_row(row, "made") for row in rows] == questions(raw(), raw("q2"))
+
+
+@pytest.mark.parametrize(
+    ("row", "came"),
+    [
+        ({key: value for key, value in raw().items() if key != "supporting_facts"}, "KeyError: 'supporting_facts'"),
+        ({key: value for key, value in raw().items() if key != "_id"}, "KeyError: 'id'"),
+        (raw(supporting_facts=[["Alpha"]]), "ValueError"),
+        (raw(supporting_facts=[["Alpha", "first"]]), "ValueError"),
+        (raw(context=None), "TypeError"),
+        (hub(raw()) | {"context": {"title": ["Alpha"], "sentences": []}}, "ValueError"),
+        (["_id", "question"], "came list"),
+        (5, "came int"),
+        (None, "came NoneType"),
+    ],
+)
+def test_malformed_row_says_where_and_what(row: Any, came: str) -> None:
+    with pytest.raises(RecordError, match=r"^file\.json, row 7: expected a HotpotQA row") as raised:
+        question_from_row(row, "file.json, row 7")
+    assert came in str(raised.value)
+    assert raised.value.__context__ is None or raised.value.__suppress_context__
+
+
+@pytest.mark.parametrize("name", ["hotpot.json", "hotpot.json.gz"])
+def test_the_official_file_plain_or_packed(name: str, tmp_path: Path) -> None:
+    text = json.dumps([raw(), raw("q2")]).encode()
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    assert read_raw(tmp_path / name) == questions(raw(), raw("q2"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (json.dumps([raw(), {"_id": "q2"}]), r"hotpot\.json, row 1: expected a HotpotQA row .* came keys \['_id'\]"),
+        (json.dumps([raw(), 5]), r"hotpot\.json, row 1: expected a HotpotQA row .* came int"),
+        ("[1, 2", r"hotpot\.json: expected a JSON list of HotpotQA rows, came "),
+        ('{"_id": 1}', r"hotpot\.json: expected a JSON list of HotpotQA rows, came dict"),
+    ],
+)
+def test_bad_official_file_is_one_error(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "hotpot.json").write_text(content)
+    with pytest.raises(RecordError, match=message):
+        read_raw(tmp_path / "hotpot.json")
+
+
+# --- statements -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sentence", "title", "resolved"),
+    [
+        ("It was opened in 1901.", "Alpha Bridge (London)", "Alpha Bridge was opened in 1901."),
+        ("He sang.", "Jan Kowalski", "Jan Kowalski sang."),
+        ("She sang.", "Anna Nowak (singer)", "Anna Nowak sang."),
+        ("They split up in 1999.", "Alpha", "Alpha split up in 1999."),
+        ("Its height is 96 m.", "Beta Tower", "Beta Tower's height is 96 m."),
+        ("His father was a miner.", "Jan Kowalski", "Jan Kowalski's father was a miner."),
+        ("The Alpha Bridge was opened in 1901.", "Alpha Bridge", "The Alpha Bridge was opened in 1901."),
+        ("Kowalski sang.", "Jan Kowalski", "Kowalski sang."),
+        ("Ships pass below.", "Alpha Bridge", None),
+        ("It", "Alpha Bridge", None),
+    ],
+)
+def test_a_pronoun_subject_becomes_the_title(sentence: str, title: str, resolved: str | None) -> None:
+    assert resolve_subject(sentence, title) == resolved
+
+
+def test_two_sentences_as_one() -> None:
+    assert join_sentences("Alpha opened. ", "Beta closed.") == "Alpha opened, and Beta closed."
+
+
+def test_the_statements_of_a_question() -> None:
+    # Sentences are near copies, so which of them is drawn hangs on the seed; over seeds every kind turns up.
+    seen: Counter[str] = Counter()
+    for seed in range(30):
+        (example,) = made_of(raw(), seed=seed)
+        assert (example.id, example.lang, len(example.documents)) == ("q1", "en", 10)
+        asked, stated = example.statements
+        assert (asked.text, asked.span) == ("Who opened the bridge that is 230 m long? Anna Nowak", "Anna Nowak")
+        assert (asked.kind, asked.citations, asked.altered_in) == ("question_bridge", (3, 7), (3,))
+        assert asked.edit == "name"
+        assert asked.corrupted is not None
+        assert asked.corrupted.startswith("Who opened the bridge that is 230 m long? ")
+        assert "Anna" not in asked.corrupted
+        seen[stated.kind] += 1
+        assert stated.citations == ((3, 7) if stated.kind == "joined" else (stated.evidence[0].document,))
+        assert {evidence.document for evidence in stated.evidence} == set(stated.citations)
+        for evidence in stated.evidence:
+            assert evidence.text in example.documents[evidence.document].text
+        assert stated.corrupted not in (None, stated.text)
+        assert len(stated.altered_in) == 1
+        assert set(stated.altered_in) <= set(stated.citations)
+    assert set(seen) == {"joined", "supporting_sentence"}
+    assert 5 <= seen["joined"] <= 25
+    assert made_of(raw()) == made_of(raw())
+    assert made_of(raw(), seed=1) != made_of(raw(), seed=2)
+
+
+def test_neither_document_alone_contradicts_another_answer_of_a_comparison() -> None:
+    row = raw(question="Which is older, Alpha Bridge or Beta Tower?", answer="Beta Tower", type="comparison")
+    statement = made_of(row)[0].statements[0]
+    assert (statement.kind, statement.altered_in) == ("question_comparison", ())
+    assert (statement.corrupted, statement.edit) == (
+        "Which is older, Alpha Bridge or Beta Tower? Alpha Bridge",
+        "comparison",
+    )
+
+
+def test_sentence_numbers_past_the_paragraph_do_no_harm() -> None:
+    facts = [["Alpha Bridge (London)", 9], ["Beta Tower", 902]]
+    (example,) = made_of(raw(supporting_facts=facts))
+    assert [statement.kind for statement in example.statements] == ["question_bridge"]
+    (example,) = made_of(raw(supporting_facts=[*facts, ["Beta Tower", 0]]))
+    assert example.statements[1].text == "Beta Tower was built by Jan Kowalski in 1877."
+
+
+def test_empty_paragraphs_are_no_documents() -> None:
+    (example,) = made_of(raw(context=[["Empty", [" ", ""]], *raw()["context"]]))
+    assert len(example.documents) == 10
+    assert example.statements[0].citations == (3, 7)
+
+
+def test_questions_without_two_gold_paragraphs_are_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    lone = raw("q2", context=[*OTHERS, GOLD[0]])
+    with caplog.at_level(logging.WARNING):
+        assert [example.id for example in made_of(raw(), lone)] == ["q1"]
+    assert "left out 1 of 2 questions without two gold paragraphs" in caplog.text
+
+
+def test_questions_tied_by_a_gold_document_share_a_group() -> None:
+    def row(identity: str, first: str, second: str) -> dict[str, Any]:
+        context = [[title, [f"{title} was built in 1900 by somebody."]] for title in (first, second)]
+        return raw(identity, supporting_facts=[[first, 0], [second, 0]], context=[*OTHERS, *context])
+
+    examples = made_of(row("a", "K", "L"), row("b", "M", "N"), row("c", "L", "M"), row("d", "P", "Q"))
+    groups = {example.id: example.group for example in examples}
+    assert groups["a"] == groups["b"] == groups["c"] == "hotpotqa:K"
+    assert groups["d"] == "hotpotqa:P"  # the other paragraphs, which all rows share, tie nothing
+
+
+# --- the real file ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def real_questions(real_data: Path) -> list[Question]:
+    return read_raw(real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz")
+
+
+@pytest.fixture(scope="module")
+def real_examples(real_questions: list[Question]) -> list[Example]:
+    return examples_from_questions(real_questions)
+
+
+def test_real_file_gives_an_example_a_question(real_questions: list[Question], real_examples: list[Example]) -> None:
+    assert len(real_questions) == 500
+    assert [example.id for example in real_examples] == [question.id for question in real_questions]
+    asked = [s for example in real_examples for s in example.statements if s.kind.startswith("question_")]
+    total = sum(len(example.statements) for example in real_examples)
+    assert len(asked) == 500
+    assert 2 * len(asked) >= total
+    assert total > 900
+
+
+def test_real_groups_are_tied_by_shared_gold_documents(
+    real_questions: list[Question], real_examples: list[Example]
+) -> None:
+    group_of: dict[str, str] = {}
+    for question, example in zip(real_questions, real_examples, strict=True):
+        for title, _ in question.facts:
+            assert group_of.setdefault(title, example.group) == example.group
+    assert len({example.group for example in real_examples}) < len(real_examples)
+
+
+def test_real_twins_are_wrong_by_their_documents(real_examples: list[Example]) -> None:
+    made = 0
+    for example in real_examples:
+        for statement in example.statements:
+            assert set(statement.altered_in) <= set(statement.citations)
+            if statement.corrupted is None:
+                continue
+            made += 1
+            assert normalise(statement.corrupted) != normalise(statement.text)
+            if statement.edit in ("date", "number"):
+                cited = " ".join(
+                    f"{example.documents[i].title} {example.documents[i].text}" for i in statement.citations
+                )
+                new = set(words(statement.corrupted)) - set(words(statement.text))
+                assert new
+                assert not new & set(words(cited)), statement
+    assert made > 700

@@ -1,0 +1,276 @@
+"""Held: a row of each natural source becomes the pair its label allows; claims that belong together share a group."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citeverifier.data.natural import load_attributionbench, load_factcg, load_fever, load_wice
+from citeverifier.data.pairs import BELOW_FULL, FULL, NONE, PARTIAL, Interval
+from citeverifier.data.splits import split_of
+from citeverifier.records import Document, Pair, RecordError, Support
+
+Loader = Callable[..., list[Pair]]
+Row = dict[str, Any]
+
+
+def fever(claim: str, label: str, *evidence: tuple[str, int, str]) -> Row:
+    """A FEVER row: the evidence is (page, sentence number, sentence), one annotation for all."""
+    return {
+        "id": 1,
+        "question": claim,
+        "label": label,
+        "evidence": [[[9, 8, page, number] for page, number, _ in evidence]],
+        "pars": [sentence for _, _, sentence in evidence],
+    }
+
+
+def factcg(claim: str, document: str, label: Any) -> Row:
+    return {"task": "bin_grounding", "text_a": document, "text_b": [claim], "text_c": [], "orig_label": label}
+
+
+def wice(claim: str, evidence: list[str], label: str, identity: str = "dev1") -> Row:
+    return {"label": label, "claim": claim, "evidence": evidence, "meta": {"id": identity, "claim_title": "T"}}
+
+
+def attributionbench(claim: str, references: list[str], label: str, question: str = "Who sings?") -> Row:
+    return {
+        "question": question,
+        "claim": claim,
+        "references": references,
+        "attribution_label": label,
+        "src_dataset": "ExpertQA",
+        "id": "ExpertQA_1",
+    }
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[..., Path]:
+    """A file of rows, in the form that the sources are published in."""
+
+    def write(*rows: Row) -> Path:
+        path = tmp_path / "rows.jsonl.gz"
+        path.write_bytes(gzip.compress("\n".join(json.dumps(row) for row in rows).encode()))
+        return path
+
+    return write
+
+
+def interval(pair: Pair) -> tuple[Support | None, Support | None]:
+    return pair.support_min, pair.support_max
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+LABELS: list[tuple[Loader, Row, Interval]] = [
+    (load_fever, fever("C.", "SUPPORTS", ("P", 0, "S.")), FULL),
+    (load_fever, fever("C.", "REFUTES", ("P", 0, "S.")), BELOW_FULL),
+    (load_factcg, factcg("C.", "S.", 1), FULL),
+    (load_factcg, factcg("C.", "S.", 0), BELOW_FULL),
+    (load_wice, wice("C.", ["S."], "supported"), FULL),
+    (load_wice, wice("C.", ["S."], "partially_supported"), PARTIAL),
+    (load_wice, wice("C.", ["S."], "not_supported"), NONE),
+    (load_attributionbench, attributionbench("C.", ["S."], "attributable"), FULL),
+    (load_attributionbench, attributionbench("C.", ["S."], "not attributable"), BELOW_FULL),
+]
+
+
+@pytest.mark.parametrize(("load", "row", "label"), LABELS)
+def test_an_interval_says_no_more_than_the_label(
+    load: Loader, row: Row, label: Interval, file: Callable[..., Path]
+) -> None:
+    (pair,) = load(file(row))
+    assert interval(pair) == label
+    assert (pair.statement, [document.text for document in pair.documents], pair.lang) == ("C.", ["S."], "en")
+
+
+@pytest.mark.parametrize(
+    ("load", "good", "key", "bad"),
+    [
+        (load_fever, LABELS[0][1], "label", "NOT ENOUGH INFO"),
+        (load_factcg, LABELS[2][1], "orig_label", 2),
+        (load_factcg, LABELS[2][1], "orig_label", "1"),
+        (load_wice, LABELS[4][1], "label", None),
+        (load_attributionbench, LABELS[7][1], "attribution_label", "Attributable"),
+    ],
+)
+def test_a_bad_label_says_where_and_what(
+    load: Loader, good: Row, key: str, bad: Any, file: Callable[..., Path]
+) -> None:
+    path = file(good, good | {key: bad})
+    with pytest.raises(RecordError) as raised:
+        load(path)
+    assert str(raised.value).startswith(f"{path}, record 2: expected a label of ")
+    assert str(raised.value).endswith(f", came {bad!r}")
+
+
+# --- FEVER ------------------------------------------------------------------------------------------------------------
+
+
+def test_fever_sentences_of_a_page_form_a_document(file: Callable[..., Path]) -> None:
+    (pair,) = load_fever(
+        file(
+            fever(
+                " It was shot in Rome . ",
+                "SUPPORTS",
+                ("The_Paper_-LRB-1994_film-RRB-", 3, "The Paper -LRB- 1994 -RRB- is a film , he said ."),
+                ("Rome-COLON-_Open_City", 0, "Rome 's streets `` are '' -LSB- so -RSB- old ; it is n't new ."),
+                ("The_Paper_-LRB-1994_film-RRB-", 7, "It was shot in Rome ."),
+            )
+        )
+    )
+    assert pair.statement == "It was shot in Rome ."
+    assert pair.documents == (
+        Document("The Paper (1994 film)", "The Paper (1994) is a film, he said. It was shot in Rome."),
+        Document("Rome: Open City", "Rome's streets \"are\" [so] old; it isn't new."),
+    )
+    assert (pair.id, pair.statement_id, pair.kind, pair.context) == ("fever:1", "fever:1", "labelled:fever", None)
+
+
+def test_fever_claims_that_share_a_page_share_a_group(file: Callable[..., Path]) -> None:
+    claims = [
+        fever("A.", "SUPPORTS", ("One", 0, "S.")),
+        fever("B.", "REFUTES", ("Two", 0, "S."), ("Three", 0, "T.")),
+        fever("C.", "SUPPORTS", ("Four", 0, "S.")),
+        fever("D.", "SUPPORTS", ("Three", 4, "S."), ("One", 0, "T.")),
+    ]
+    groups = [pair.group for pair in load_fever(file(*claims))]
+    assert groups[0] == groups[1] == groups[3] == "fever:One"
+    assert groups[2] == "fever:Four"
+
+
+def test_fever_evidence_counted_otherwise_stays_one_page(file: Callable[..., Path]) -> None:
+    row = fever("A.", "SUPPORTS", ("One", 0, "S."), ("Two", 0, "T.")) | {"pars": ["S. T. U."]}
+    (pair,) = load_fever(file(row))
+    assert pair.documents == (Document("One", "S. T. U."),)
+
+
+def test_fever_claims_with_long_evidence_are_left_out(file: Callable[..., Path]) -> None:
+    long = fever("A.", "SUPPORTS", *(("One", i, f"S{i}.") for i in range(4)))
+    pairs = load_fever(file(long, fever("B.", "SUPPORTS", *(("One", i, f"S{i}.") for i in range(3)))))
+    assert [(pair.id, pair.statement) for pair in pairs] == [("fever:2", "B.")]
+
+
+# --- the others -------------------------------------------------------------------------------------------------------
+
+
+def test_factcg_claims_and_documents_tie_a_group(file: Callable[..., Path]) -> None:
+    rows = [
+        factcg("Claim one.", "Document.", 1),
+        factcg("Claim one.", "Document, altered.", 0),
+        factcg("Claim two.", "Document, altered.", 0),
+        factcg("Claim three.", "Another.", 1),
+    ]
+    groups = [pair.group for pair in load_factcg(file(*rows))]
+    assert len(set(groups[:3])) == 1
+    assert groups[3] != groups[0]
+
+
+def test_wice_evidence_forms_one_document_under_its_title(file: Callable[..., Path]) -> None:
+    rows = [
+        wice("A.", ["(meta data) TITLE: About Us", "Skip to content", "(meta data) We sell books."], "supported"),
+        wice("B.", ["We sell books.", "TITLE: not one"], "not_supported", "dev2"),
+        wice("C.", ["We sell more."], "not_supported", "dev2"),
+    ]
+    pairs = load_wice(file(*rows))
+    assert [pair.documents for pair in pairs] == [
+        (Document("About Us", "Skip to content We sell books."),),
+        (Document("", "We sell books. TITLE: not one"),),
+        (Document("", "We sell more."),),
+    ]
+    assert [pair.group for pair in pairs] == ["wice:dev1", "wice:dev2", "wice:dev2"]
+
+
+def test_attributionbench_references_are_documents_and_the_question_is_context(file: Callable[..., Path]) -> None:
+    references = [
+        "Title: A Song\n\nMilira sings it.",
+        "Title: Another\nSection: Early years\n\nShe was\n\nborn there.",
+        " Plain text. ",
+        "  ",
+    ]
+    rows = [attributionbench("A.", references, "attributable"), attributionbench("B.", [" "], "attributable")]
+    (pair,) = load_attributionbench(file(*rows))  # a claim without a reference has no premise
+    assert pair.documents == (
+        Document("A Song", "Milira sings it."),
+        Document("Another", "She was\n\nborn there."),
+        Document("", "Plain text."),
+    )
+    assert (pair.context, pair.kind) == ("Who sings?", "labelled:ExpertQA")
+    assert pair.group == "attributionbench:Who sings?"
+
+
+# --- splits and padding -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("load", "row"),
+    [
+        (load_fever, lambda i: fever(f"Claim {i}.", "SUPPORTS", (f"Page {i // 2}", i, f"Sentence {i}."))),
+        (load_factcg, lambda i: factcg(f"Claim {i // 2}.", f"Document {i}.", 1)),
+    ],
+)
+def test_splits_by_group_and_padding_by_other_groups(
+    load: Loader, row: Callable[[int], Row], file: Callable[..., Path]
+) -> None:
+    path = file(*(row(i) for i in range(200)))
+    shares = {"train": 0.6, "dev": 0.4}
+    pairs, train, dev = load(path), load(path, "train", shares), load(path, "dev", shares)
+    assert len({pair.group for pair in pairs}) == 100
+    assert train == [pair for pair in pairs if split_of(pair.group, shares) == "train"]
+    assert sorted(pair.id for pair in train + dev) == sorted(pair.id for pair in pairs)
+    assert min(len(train), len(dev)) > 40
+    padded = load(path, "train", shares, distractors=True)
+    assert [pair.id for pair in padded if not pair.id.endswith("_far")] == [pair.id for pair in train]
+    assert {len(pair.documents) for pair in padded} == {1, 2, 3}
+    assert padded == load(path, "train", shares, distractors=True)
+    assert padded != load(path, "train", shares, distractors=True, seed=14)
+    known = {document for pair in train for document in pair.documents}
+    assert {document for pair in padded for document in pair.documents} <= known  # none crosses from dev
+
+
+# --- the real files ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("load", "name", "labels"),
+    [
+        (load_factcg, "factcg/CG2C_doc.jsonl.gz", {FULL: 1034, BELOW_FULL: 1034}),
+        (load_wice, "wice/wice_dev.jsonl.gz", {FULL: 115, PARTIAL: 191, NONE: 43}),
+        (load_wice, "wice/oracle_chunks_claim_dev.jsonl.gz", {FULL: 342, PARTIAL: 576, NONE: 125}),
+        (
+            load_attributionbench,
+            "attributionbench/dev_all_subset_balanced.jsonl.gz",
+            {FULL: 599, BELOW_FULL: 599},
+        ),
+    ],
+)
+def test_real_files_give_a_pair_a_row(load: Loader, name: str, labels: dict[Interval, int], real_data: Path) -> None:
+    pairs = load(real_data / name)
+    assert Counter(map(interval, pairs)) == labels
+    assert len({pair.id for pair in pairs}) == len(pairs)
+    assert all(pair.statement and any(document.text for document in pair.documents) for pair in pairs)
+
+
+def test_real_fever_gives_a_pair_a_claim_with_short_evidence(real_data: Path) -> None:
+    path = real_data / "fever" / "fever_gold_sample.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    assert len(rows) == 5166
+    short = [row for row in rows if len(row["pars"]) <= 3]
+    pairs = load_fever(path)
+    assert [pair.statement for pair in pairs] == [row["question"].strip() for row in short]
+    assert len(pairs) == 4819
+    assert Counter(map(interval, pairs)) == {
+        FULL: sum(row["label"] == "SUPPORTS" for row in short),
+        BELOW_FULL: sum(row["label"] == "REFUTES" for row in short),
+    }
+    pages: dict[str, str] = {}
+    for pair in pairs:
+        for document in pair.documents:
+            assert pages.setdefault(document.title, pair.group) == pair.group
