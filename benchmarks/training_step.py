@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROWS = {
     "default": {},
-    "SDPA attention": {"attention": "sdpa"},
+    "eager attention": {"attention": "eager"},
     "dropout 0.1": {"dropout": 0.1},
     "pairs in random order": {"order": "random"},
     "fp32": {"bf16": False},
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--row", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    default = {"attention": "eager", "dropout": 0.0, "order": "runs", "bf16": True}
+    default = {"attention": "sdpa", "dropout": 0.0, "order": "runs", "bf16": True}
     if arguments.row:
         print(json.dumps(measure(**{**default, **ROWS[arguments.row]}, steps=arguments.steps)))
         return

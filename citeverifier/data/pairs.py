@@ -15,8 +15,9 @@ What the labels say (docs/architecture.md, "One score, two questions"):
 | twin, with all cited documents or another of them   | none to partial                             |
 
 **No shortcuts.** Documents that are not cited pad a premise, so that every level has premises of one, two and three
-documents in the same proportions, in shuffled order; each statement comes with about as many supported as unsupported
-premises.
+documents in the same proportions, in shuffled order; where a premise lacks a cited document, one of like length
+stands in (in HotpotQA gold paragraphs are a third shorter than the others); each statement comes with about as many
+supported as unsupported premises.
 """
 
 from __future__ import annotations
@@ -106,9 +107,27 @@ class _FarDocuments:
         known = {document for _, document in list(pool)[-2 * len(example.documents) :]}
         pool.extend((example.group, document) for document in example.documents if document not in known)
 
-    def draw(self, count: int, lang: str, group: str, rng: random.Random) -> list[Document]:
+    def draw(self, lengths: Sequence[int], lang: str, group: str, rng: random.Random) -> list[Document]:
+        """Documents of other groups about as long as `lengths` say; none where the pool has too few."""
         others = [document for owner, document in self._pools.get(lang, ()) if owner != group]
-        return rng.sample(others, count) if len(others) >= count else []
+        if len(others) < len(lengths):
+            return []
+        candidates = rng.sample(others, min(len(others), 10 * len(lengths)))
+        return [candidates[i] for i in nearest_lengths(lengths, [_length(d) for d in candidates])]
+
+
+def _length(document: Document) -> int:
+    return len(document.text.split())
+
+
+def nearest_lengths(wanted: Sequence[int], lengths: Sequence[int]) -> list[int]:
+    """For each wanted length the position of the nearest in `lengths`, each position once, while there are any."""
+    free = list(range(len(lengths)))
+    found = []
+    for length in wanted[: len(lengths)]:
+        found.append(min(free, key=lambda i: abs(lengths[i] - length)))
+        free.remove(found[-1])
+    return found
 
 
 class _Builder:
@@ -152,20 +171,33 @@ class _Builder:
     ) -> Iterator[Pair]:
         """One pair whose premise holds `positions`, padded by documents that are not cited."""
         size = self._size(interval, len(positions), len(positions) + len(self.others))
-        chosen = [*positions, *self.rng.sample(self.others, size - len(positions))]
+        missing = [i for i in self.cited if i not in positions]
+        chosen = [*positions, *self._uncited(missing, size - len(positions))]
         yield self._pair(how, interval, [self.source.documents[i] for i in chosen], corrupted=corrupted)
 
+    def _uncited(self, instead_of: Sequence[int], count: int) -> list[int]:
+        """`count` documents that are not cited: first, as long as those they stand for, then any."""
+        lengths = [_length(document) for document in self.source.documents]
+        others = [lengths[i] for i in self.others]
+        stand_ins = [self.others[k] for k in nearest_lengths([lengths[i] for i in instead_of][:count], others)]
+        rest = [i for i in self.others if i not in stand_ins]
+        return [*stand_ins, *self.rng.sample(rest, count - len(stand_ins))]
+
     def _irrelevant(self, far: _FarDocuments, far_share: float) -> Iterator[Pair]:
+        documents: list[Document] = []
         if self.rng.random() < far_share:
             size = self._size(NONE, 1, self.max_documents)
-            documents = far.draw(size, self.source.lang, self.source.group, self.rng)
-            if documents:
-                yield self._pair("irrelevant_far", NONE, documents)
-                return
-        if self.others:
+            alike = [*self.cited, *self.rng.sample(self.others, min(len(self.others), size))][:size]
+            lengths = [_length(self.source.documents[i]) for i in alike]
+            documents = far.draw(lengths, self.source.lang, self.source.group, self.rng)
+            how = "irrelevant_far"
+        if not documents and self.others:
             size = self._size(NONE, 1, len(self.others))
-            documents = [self.source.documents[i] for i in self.rng.sample(self.others, size)]
-            yield self._pair("irrelevant_near", NONE, documents)
+            cited = self.rng.sample(self.cited, min(size, len(self.cited)))
+            documents = [self.source.documents[i] for i in self._uncited(cited, size)]
+            how = "irrelevant_near"
+        if documents:
+            yield self._pair(how, NONE, documents)
 
     def _twin(self) -> Iterator[Pair]:
         altered = list(self.statement.altered_in)

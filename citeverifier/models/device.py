@@ -10,10 +10,3 @@ def native_bf16() -> bool:
     if torch.cuda.is_available():
         return torch.cuda.get_device_capability() >= (8, 0)
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
-
-
-def training_attention() -> str:
-    """The attention that is fastest in backward: eager on a CPU (docs/performance.md measures it), SDPA elsewhere."""
-    import torch
-
-    return "sdpa" if torch.cuda.is_available() else "eager"

@@ -14,7 +14,7 @@ LEVELS = (Support.PARTIAL, Support.FULL)
 
 @dataclass(frozen=True)
 class Pairs:
-    """Each pair at each level; a trial counts where its label is decided there.
+    """Each pair at each level; a trial counts where its label is decided there. A level at which all agree is left out.
 
     Settings are "partial" and "full". Pairs labelled with one level exactly also make a three-way classification.
     """
@@ -32,6 +32,9 @@ class Pairs:
                 if gold is not None:
                     identity = f"pairs/{pair.id}/{level.label}"
                     made.append(Trial(identity, level.label, level, gold, asked, (), pair.kind, None))
+        told = {level for level in LEVELS if len({trial.gold for trial in made if trial.level == level}) == 2}
+        if told:  # where all labels agree at a level, there is nothing to tell at it
+            made = [trial for trial in made if trial.level in told]
         if not made:
             raise ValueError(
                 f"scheme=pairs: expected labelled pairs (support_min, support_max), came {len(pairs)} without"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from citeverifier.models.checkpoint import backbone_path, load_tokenizer, position_limit
-from citeverifier.models.device import training_attention
 from citeverifier.training.options import Lora, TrainingOptions
 
 
@@ -20,7 +19,7 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
     loading: dict[str, Any] = {
         **common,
         "dtype": torch.float32,
-        "attn_implementation": options.attention or training_attention(),
+        "attn_implementation": options.attention,
         "use_safetensors": None if backbone.allow_pickle else True,
         "weights_only": True,
     }

@@ -53,7 +53,13 @@ def hotpotqa_examples() -> list[Example]:
 
 def test_the_bundled_set_by_its_name() -> None:
     assert load("mini", "dev", "pl") == load_mini("dev", "pl")
-    assert load("mini") == load_mini()
+    assert load("mini", None) == load_mini()
+
+
+def test_left_open_the_split_is_test_of_the_bundled_set_and_all_of_a_file(pairs: list[Pair], tmp_path: Path) -> None:
+    assert load("mini") == load("mini", "auto") == load_mini("test")
+    write_jsonl(tmp_path / "pairs.jsonl", map(pair_to_json, pairs))
+    assert load(str(tmp_path / "pairs.jsonl")) == load(str(tmp_path / "pairs.jsonl"), None) == pairs
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])

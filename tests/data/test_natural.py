@@ -226,7 +226,7 @@ def test_splits_by_group_and_padding_by_other_groups(
     assert sorted(pair.id for pair in train + dev) == sorted(pair.id for pair in pairs)
     assert min(len(train), len(dev)) > 40
     padded = load(path, "train", shares, distractors=True)
-    assert [pair.id for pair in padded if not pair.id.endswith("_far")] == [pair.id for pair in train]
+    assert [pair.id for pair in padded if not pair.id.endswith("/irrelevant")] == [pair.id for pair in train]
     assert {len(pair.documents) for pair in padded} == {1, 2, 3}
     assert padded == load(path, "train", shares, distractors=True)
     assert padded != load(path, "train", shares, distractors=True, seed=14)

@@ -411,10 +411,10 @@ def test_natural_pairs_are_padded_by_documents_of_other_groups() -> None:
 
 def test_supported_natural_pairs_are_followed_by_irrelevant_ones() -> None:
     made = list(with_distractors(claims(400), irrelevant_share=1.0))
-    irrelevant = [(before, pair) for before, pair in pairwise(made) if pair.id.endswith("_far")]
+    irrelevant = [(before, pair) for before, pair in pairwise(made) if pair.id.endswith("/irrelevant")]
     assert len(irrelevant) >= 195  # every supported claim but the first few
     for before, pair in irrelevant:
-        assert pair.id == f"{before.id}/irrelevant_far"
+        assert pair.id == f"{before.id}/irrelevant"
         assert before.reaches(Support.PARTIAL)
         assert (pair.statement, pair.kind, interval(pair)) == (before.statement, "irrelevant_far:made", NONE)
         assert all(document.title != pair.group for document in pair.documents)
