@@ -15,7 +15,7 @@ PACKAGES = ("torch", "transformers", "accelerate", "datasets", "peft", "numpy", 
 
 
 def provenance() -> dict[str, Any]:
-    """Versions by package (None where not installed), git commit and changed files (None outside a checkout), Python."""
+    """Versions by package (None where not installed), git commit and changes (None outside a checkout), Python."""
     versions: dict[str, str | None] = {}
     for name in PACKAGES:
         try:

@@ -97,7 +97,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     folder = tmp_path_factory.mktemp("sweep")
     evaluate(folder, "-m", "scheme=merged,separate,cite_separate,pairs", "lang=en,pl", "verifier=keyword")
     (swept,) = (folder / "outputs" / "eval" / "sweep").iterdir()
-    return {run.name: Run(run) for run in swept.iterdir() if run.is_dir()}
+    return {run.name.rpartition("-")[0]: Run(run) for run in swept.iterdir() if run.is_dir()}
 
 
 # --- one run -----------------------------------------------------------------------------------------------------

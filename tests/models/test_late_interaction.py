@@ -52,7 +52,7 @@ def test_head_pools_as_computed_by_hand() -> None:
     assert head(tokens, mask, matches).item() == pytest.approx(0.6, abs=1e-6)
     with torch.no_grad():
         head.output.weight.copy_(torch.tensor([[0.0, 1.0, 0.0]]))
-    b = float(head.sharpness.exp())
+    b = head.sharpness.exp().item()
     expected = -np.log((np.exp(-b * 0.9) + np.exp(-b * 0.3)) / 2) / b
     assert head(tokens, mask, matches).item() == pytest.approx(expected, abs=1e-5)
 
