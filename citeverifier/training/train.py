@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import random
 import shutil
 import time
@@ -71,6 +72,8 @@ def train(
         return Trained(folder, report["dev"], report["seconds"], report["dropped"])
     started = time.perf_counter()
     set_seed(options.seed)
+    if options.report_to_wandb and not os.environ.get("WANDB_API_KEY"):
+        os.environ.setdefault("WANDB_MODE", "offline")
     model, tokenizer = build_model(options)
     inputs = _inputs(model, tokenizer, options)
     late = options.shape == "late_interaction"

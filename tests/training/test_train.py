@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from itertools import pairwise
@@ -200,3 +201,14 @@ def test_decided_rows_leave_open_intervals_out() -> None:
     known, gold = decided(rows, Support.FULL)
     assert known.tolist() == [True, False, True, True]
     assert gold[known].tolist() == [True, False, False]
+
+
+def test_wandb_stays_offline_without_a_key(
+    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    monkeypatch.setenv("WANDB_DIR", ".")
+    train(train_pairs, dev_pairs, replace(options, max_steps=1, evaluations=1, report_to_wandb=True))
+    assert os.environ["WANDB_MODE"] == "offline"
+    assert list(Path("wandb").glob("offline-run-*"))
