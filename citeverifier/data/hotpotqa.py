@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tqdm.auto import tqdm
+
 from citeverifier.data.perturb import perturb, perturb_answer
 from citeverifier.data.splits import tie
 from citeverifier.records import Document, Evidence, Example, RecordError, Statement, open_text
@@ -104,7 +106,8 @@ def examples_from_questions(questions: Iterable[Question], seed: int = 13) -> li
             "HotpotQA: left out %d of %d questions without two gold paragraphs", left_out, left_out + len(usable)
         )
     groups = tie([sorted({title for title, _ in question.facts}) for question in usable])
-    examples = [_example(question, f"hotpotqa:{group}", seed) for question, group in zip(usable, groups, strict=True)]
+    grouped = tqdm(list(zip(usable, groups, strict=True)), desc="HotpotQA statements", disable=None, leave=False)
+    examples = [_example(question, f"hotpotqa:{group}", seed) for question, group in grouped]
     kinds = Counter(statement.kind for example in examples for statement in example.statements)
     log.info("HotpotQA: %d questions, statements by kind: %s", len(examples), dict(sorted(kinds.items())))
     return examples

@@ -16,6 +16,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from tqdm.auto import tqdm
+
 from citeverifier.data.hotpotqa import examples_from_questions, question_from_row, read_raw
 from citeverifier.data.mini import load_mini
 from citeverifier.data.splits import SHARES, in_split
@@ -123,7 +125,8 @@ def _from_rows(repo: str, rows: Iterator[Mapping[str, Any]]) -> list[Record]:
 def to_pairs(records: Sequence[Record], build: PairBuilder) -> list[Pair]:
     """Pairs as they are; examples through `build`."""
     examples = [record for record in records if isinstance(record, Example)]
-    return [record for record in records if isinstance(record, Pair)] + list(build(examples))
+    watched = tqdm(examples, desc="building pairs", disable=None, leave=False)
+    return [record for record in records if isinstance(record, Pair)] + list(build(watched))
 
 
 def take(pairs: Sequence[Pair], limit: int | None, seed: int) -> list[Pair]:
