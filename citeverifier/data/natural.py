@@ -69,6 +69,14 @@ def _detokenise(text: str) -> str:
     return re.sub(r" ([.,;:?!%)]|'s\b|n't\b)", r"\1", text)
 
 
+def _part(
+    pairs: list[Pair], split: str | None, shares: Mapping[str, float], distractors: bool, seed: int
+) -> list[Pair]:
+    """The pairs of a split, for training with distractors; these come from the same split."""
+    chosen = [pair for pair in in_split(pairs, split, shares) if isinstance(pair, Pair)]
+    return list(with_distractors(chosen, seed=seed)) if distractors else chosen
+
+
 def load_fever(
     path: str | Path,
     split: str | None = None,
@@ -92,8 +100,7 @@ def load_fever(
         documents = [Document(_wiki_title(title), " ".join(sentences)) for title, sentences in texts.items()]
         label = _label(labels, row["label"], path, number)
         pairs.append(_pair("fever", number, group, row["question"], documents, label))
-    chosen = [pair for pair in in_split(pairs, split, shares) if isinstance(pair, Pair)]
-    return list(with_distractors(chosen, seed=seed)) if distractors else chosen
+    return _part(pairs, split, shares, distractors, seed)
 
 
 def _fever_pages(row: Mapping[str, Any]) -> list[str]:
@@ -133,8 +140,7 @@ def load_factcg(
         )
         for (number, row), group in zip(rows, groups, strict=True)
     ]
-    chosen = [pair for pair in in_split(pairs, split, shares) if isinstance(pair, Pair)]
-    return list(with_distractors(chosen, seed=seed)) if distractors else chosen
+    return _part(pairs, split, shares, distractors, seed)
 
 
 def load_wice(path: str | Path) -> list[Pair]:
