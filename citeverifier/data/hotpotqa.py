@@ -77,7 +77,7 @@ def read_raw(path: str | Path) -> list[Question]:
             raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, came {error}") from None
     if not isinstance(rows, list):
         raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, came {type(rows).__name__}")
-    return [question_from_row(row, f"{path}, row {i}") for i, row in enumerate(rows)]
+    return list(_each_once((question_from_row(row, f"{path}, row {i}") for i, row in enumerate(rows)), str(path)))
 
 
 def read_hub(repo: str, name: str, split: str, revision: str | None) -> Iterator[Question]:
@@ -85,8 +85,19 @@ def read_hub(repo: str, name: str, split: str, revision: str | None) -> Iterator
     from datasets import load_dataset
 
     rows = load_dataset(repo, name, split=split, revision=revision, streaming=True)
-    for i, row in enumerate(rows):
-        yield question_from_row(row, f"{repo}/{name}/{split}, row {i}")
+    where = f"{repo}/{name}/{split}"
+    yield from _each_once((question_from_row(row, f"{where}, row {i}") for i, row in enumerate(rows)), where)
+
+
+def _each_once(questions: Iterable[Question], where: str) -> Iterator[Question]:
+    seen: dict[str, int] = {}
+    for i, question in enumerate(questions):
+        if question.id in seen:
+            raise RecordError(
+                f"{where}, row {i}: expected each id once, came {question.id!r} of row {seen[question.id]}"
+            )
+        seen[question.id] = i
+        yield question
 
 
 def examples_from_questions(questions: Iterable[Question], seed: int = 13) -> list[Example]:

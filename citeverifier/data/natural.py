@@ -17,9 +17,18 @@ from citeverifier.records import Document, Pair, RecordError, read_jsonl
 
 Row = tuple[int, Mapping[str, Any]]
 
+_FEVER_KEYS = ("id", "question", "pars", "evidence", "label")
 
-def _rows(path: str | Path) -> Iterator[Row]:
-    yield from enumerate(read_jsonl(path, lambda row: row), 1)
+
+def _rows(path: str | Path, *keys: str) -> Iterator[Row]:
+    """Numbered rows of a source's file; raises RecordError with file:line where one lacks a key."""
+
+    def parse(row: Mapping[str, Any]) -> Mapping[str, Any]:
+        if missing := [key for key in keys if key not in row]:
+            raise RecordError(f"expected the keys {', '.join(keys)}, came a row without {', '.join(missing)}")
+        return row
+
+    yield from enumerate(read_jsonl(path, parse), 1)
 
 
 def _label(labels: Mapping[Any, Interval], value: Any, path: str | Path, number: int) -> Interval:
@@ -90,7 +99,7 @@ def load_fever(
     With `distractors`, premises are padded and irrelevant ones added (for training).
     """
     labels = {"SUPPORTS": FULL, "REFUTES": BELOW_FULL}
-    rows = [(number, row) for number, row in _rows(path) if len(row["pars"]) <= 3]
+    rows = [(number, row) for number, row in _rows(path, *_FEVER_KEYS) if len(row["pars"]) <= 3]
     pages = [_fever_pages(row) for _, row in rows]
     pairs = []
     for (number, row), titles, group in zip(rows, pages, tie([sorted(set(p)) for p in pages]), strict=True):
@@ -127,7 +136,7 @@ def load_factcg(
     A claim comes with its document and with altered versions of it, so a claim names the group.
     """
     labels = {1: FULL, 0: BELOW_FULL}
-    rows = list(_rows(path))
+    rows = list(_rows(path, "text_a", "text_b", "orig_label"))
     groups = tie([[row["text_b"][0], row["text_a"]] for _, row in rows])
     pairs = [
         _pair(
@@ -147,7 +156,7 @@ def load_wice(path: str | Path) -> list[Pair]:
     """WiCE claims (Kamoi et al. 2023) with people's three-level judgements; evidence sentences form one document."""
     labels = {"supported": FULL, "partially_supported": PARTIAL, "not_supported": NONE}
     pairs = []
-    for number, row in _rows(path):
+    for number, row in _rows(path, "claim", "evidence", "label", "meta"):
         sentences = [s.removeprefix("(meta data) ") for s in row["evidence"]]
         title = ""
         if sentences and sentences[0].startswith("TITLE: "):
@@ -165,7 +174,7 @@ def load_attributionbench(path: str | Path) -> list[Pair]:
     """
     labels = {"attributable": FULL, "not attributable": BELOW_FULL}
     pairs = []
-    for number, row in _rows(path):
+    for number, row in _rows(path, "question", "claim", "references", "attribution_label", "src_dataset"):
         documents = [_titled(reference) for reference in row["references"] if reference.strip()]
         label = _label(labels, row["attribution_label"], path, number)
         if documents:

@@ -122,6 +122,7 @@ def test_the_official_file_plain_or_packed(name: str, tmp_path: Path) -> None:
         (json.dumps([raw(), {"_id": "q2"}]), r"hotpot\.json, row 1: expected a HotpotQA row .* came keys \['_id'\]"),
         (json.dumps([raw(), 5]), r"hotpot\.json, row 1: expected a HotpotQA row .* came int"),
         ("[1, 2", r"hotpot\.json: expected a JSON list of HotpotQA rows, came "),
+        (json.dumps([raw(), raw()]), r"hotpot\.json, row 1: expected each id once, came 'q1' of row 0"),
         ('{"_id": 1}', r"hotpot\.json: expected a JSON list of HotpotQA rows, came dict"),
     ],
 )

@@ -110,6 +110,22 @@ def test_a_bad_label_says_where_and_what(
     assert str(raised.value).endswith(f", came {bad!r}")
 
 
+@pytest.mark.parametrize(
+    ("load", "good", "key"),
+    [
+        (load_fever, LABELS[0][1], "pars"),
+        (load_factcg, LABELS[2][1], "text_a"),
+        (load_wice, LABELS[4][1], "evidence"),
+        (load_attributionbench, LABELS[7][1], "references"),
+    ],
+)
+def test_a_missing_key_says_where_and_which(load: Loader, good: Row, key: str, file: Callable[..., Path]) -> None:
+    path = file(good, {name: value for name, value in good.items() if name != key})
+    with pytest.raises(RecordError, match=rf":2: expected the keys .*{key}.*, came a row without {key}$") as raised:
+        load(path)
+    assert str(path) in str(raised.value)
+
+
 # --- FEVER ------------------------------------------------------------------------------------------------------------
 
 
