@@ -1,0 +1,83 @@
+"""Prompted selection: an LLM names the documents that a statement should cite, in one call (paper 1's list scheme)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from citeverifier.llm.client import LLM
+from citeverifier.llm.options import Reply, Request
+from citeverifier.llm.parsing import parse_indices, parse_json
+from citeverifier.verifiers.base import Listing, Selection
+from citeverifier.verifiers.prompted import PromptChoice, ask
+
+KEY = "citations"
+
+
+class LLMSelect:
+    """A Selector: numbers of documents by JSON schema, or read out of free text where the server ignores the schema.
+
+    Numbers that do not exist and repeats are left out and counted in the notes ("out_of_range", "repeated"); no
+    reply, no list and contradictory lists are unscored with the reason.
+    """
+
+    def __init__(self, llm: LLM, prompt: PromptChoice) -> None:
+        self.llm, self.prompt = llm, prompt
+        self.name = f"{llm.name} ({prompt.name}{'' if prompt.lang is None else f', {prompt.lang}'})"
+
+    def select(self, statements: Sequence[Listing]) -> list[Selection]:
+        """One selection a statement; the first carries what the batch cost."""
+        requests = [self._request(listing) for listing in statements]
+        replies, cost = ask(self.llm, requests)
+        made = [
+            self._read(reply, len(listing.documents)) for reply, listing in zip(replies, statements, strict=True)
+        ]
+        if made:
+            first = made[0]
+            made[0] = Selection(
+                first.positions, reason=first.reason, distinct=len(set(requests)), calls=cost.calls,
+                tokens=cost.tokens, money=cost.money, notes=first.notes,
+            )  # fmt: skip
+        return made
+
+    def _request(self, listing: Listing) -> Request:
+        messages = self.prompt.load(listing.lang).render(
+            statement=listing.statement, documents=listing.documents, context=listing.context
+        )
+        number = {"type": "integer", "minimum": 1, "maximum": len(listing.documents)}
+        schema = {
+            "type": "object",
+            "properties": {KEY: {"type": "array", "items": number, "maxItems": len(listing.documents)}},
+            "required": [KEY],
+            "additionalProperties": False,
+        }
+        return Request(messages, schema=schema, max_tokens=self.prompt.max_tokens)
+
+    def _read(self, reply: Reply, count: int) -> Selection:
+        if reply.text is None:
+            return Selection(None, reason=reply.error or "no reply")
+        value, _ = parse_json(reply.text)
+        named = value.get(KEY) if isinstance(value, dict) else value
+        if isinstance(named, list) and all(isinstance(n, int) and not isinstance(n, bool) for n in named):
+            return _selection(named, count)
+        if value is not None and not isinstance(value, int):
+            return Selection(None, reason=f'expected {{"{KEY}": [numbers]}}, came {_short(value)}')
+        positions, problems = parse_indices(reply.text, count)  # free text: "[1], [3] and 4"
+        if positions is None:
+            return Selection(None, reason="; ".join(problems))
+        return _noted(positions, outside=sum("outside" in p for p in problems), again=sum("again" in p for p in problems))
+
+
+def _selection(numbers: Sequence[int], count: int) -> Selection:
+    inside = [n - 1 for n in numbers if 1 <= n <= count]
+    return _noted(tuple(dict.fromkeys(inside)), len(numbers) - len(inside), len(inside) - len(set(inside)))
+
+
+def _noted(positions: tuple[int, ...], outside: int, again: int) -> Selection:
+    notes = {name: number for name, number in (("out_of_range", outside), ("repeated", again)) if number}
+    return Selection(tuple(sorted(positions)), notes=notes)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."

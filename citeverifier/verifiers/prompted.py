@@ -1,0 +1,51 @@
+"""What the LLM verifiers share: which prompt, in which language, and what a batch of calls cost. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from citeverifier.llm.client import LLM
+from citeverifier.llm.options import Reply, Request, Usage
+from citeverifier.llm.prompts import Prompt
+
+
+@dataclass(frozen=True)
+class PromptChoice:
+    """A prompt of `citeverifier/prompts` and how its reply is read.
+
+    `lang`: the prompt's language whatever the statement's; None = the statement's own. `reasoning`: the reply is free
+    text that ends in a verdict; otherwise it is constrained to the possible answers. `max_tokens` bounds the reply.
+    """
+
+    name: str
+    lang: str | None = None
+    reasoning: bool = False
+    max_tokens: int = 16
+
+    def load(self, lang: str) -> Prompt:
+        """The template for a statement's language; raises ValueError naming what there is."""
+        return Prompt.load(self.name, self.lang or lang)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a batch cost: requests sent, tokens of prompts and replies, money (None without prices)."""
+
+    calls: int
+    tokens: int
+    money: float | None
+
+
+def ask(llm: LLM, requests: Sequence[Request]) -> tuple[list[Reply], Spent]:
+    """Replies in order, equal requests sent once, and what they cost."""
+    before = llm.usage
+    replies = llm.ask(requests)
+    return replies, spent(before, llm.usage)
+
+
+def spent(before: Usage, after: Usage) -> Spent:
+    """What was used between two counts."""
+    tokens = (after.prompt_tokens - before.prompt_tokens) + (after.completion_tokens - before.completion_tokens)
+    money = None if after.cost is None else after.cost - (before.cost or 0.0)
+    return Spent(after.calls - before.calls, tokens, money)
