@@ -12,7 +12,7 @@ import numpy as np
 from citeverifier.metrics.decisions import best_threshold
 from citeverifier.records import Pair, Support
 from citeverifier.schemes.base import ByList, InRounds, Prediction, Scheme, Trial, predict
-from citeverifier.verifiers.base import Calibrated, Scorer, Scores, Selection, Selector, Tunable
+from citeverifier.verifiers.base import Calibrated, Listing, Scorer, Scores, Selection, Selector, Tunable
 
 LEVELS = (Support.PARTIAL, Support.FULL)
 
@@ -93,6 +93,14 @@ def _score(
         reasons |= {positions[i]: reason for i, reason in scored.reasons.items()}
         cost.add(scored)
     return predict(trials, scores.tolist(), reasons, {level: t.value for level, t in thresholds.items()})
+
+
+def listings_of(scheme: ByList, examples: Sequence[Any]) -> tuple[list[Listing], list[frozenset[int]]]:
+    """The scheme's listings with the positions that each should get: what a `Tunable` selector is tuned on."""
+    trials = cast(Scheme, scheme).trials(examples)
+    asked = scheme.listings(trials)
+    gold = [frozenset(at for at, i in enumerate(positions) if trials[i].gold) for _, positions in asked]
+    return [listing for listing, _ in asked], gold
 
 
 def _select(scheme: ByList, verifier: Selector, trials: Sequence[Trial], cost: Cost) -> list[Prediction]:

@@ -71,7 +71,6 @@ class Selection:
     tokens: int = 0
     notes: Mapping[str, int] = field(default_factory=dict)
     saved_seconds: float = 0.0
-    saved_seconds: float = 0.0
 
 
 @runtime_checkable

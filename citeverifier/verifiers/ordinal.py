@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -49,8 +50,8 @@ class OrdinalVerifier:
         from citeverifier.models.scoring import CrossEncoderEngine, LateInteractionEngine
 
         self.path = path or latest_checkpoint()
-        bf16 = dtype == "bfloat16" or (dtype == "auto" and native_bf16())
-        model, tokenizer, self.config = load_checkpoint(self.path, torch.bfloat16 if bf16 else torch.float32)
+        self.bf16 = dtype == "bfloat16" or (dtype == "auto" and native_bf16())
+        model, tokenizer, self.config = load_checkpoint(self.path, torch.bfloat16 if self.bf16 else torch.float32)
         model.to("cuda" if torch.cuda.is_available() else "cpu")
         if self.config.shape == "late_interaction":
             limit = position_limit(model.config)
@@ -65,6 +66,13 @@ class OrdinalVerifier:
     def thresholds(self) -> Mapping[Support, float]:
         """The thresholds fitted on dev, saved with the checkpoint."""
         return {level: self.config.threshold(level) for level in _LEVELS}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the checkpoint's files and the number format."""
+        from citeverifier.models.checkpoint import files_fingerprint, local_folder
+
+        return files_fingerprint(local_folder(self.path), self.name, self.bf16)
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """P(support >= level); equal pairs are scored once, and known ones not again."""

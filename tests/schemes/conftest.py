@@ -62,7 +62,7 @@ def paper_examples() -> list[Example]:
 
 
 def chosen_sets(examples: Sequence[Example], counts: tuple[int, int, int, int], exact: int) -> dict[str, set[str]]:
-    """By statement, the documents a verifier cites that ends with these counts (TP, FN, FP, TN) and exact statements."""
+    """The documents cited by a verifier that ends with these counts (TP, FN, FP, TN) and exact statements."""
     _, fn, fp, _ = counts
     wrong = len(examples) * 2 - exact
     twins = min(fp, wrong - (fn + 1) // 2)

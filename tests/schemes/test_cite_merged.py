@@ -1,4 +1,4 @@
-"""Held: cite_merged asks the whole, then only the rests that matter; a document is cited iff it is missed; golden row."""
+"""Held: cite_merged asks the whole, then the rests that matter; a document is cited iff it is missed; golden row."""
 
 from __future__ import annotations
 

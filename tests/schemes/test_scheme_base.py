@@ -59,13 +59,13 @@ def _may_ask(trial: Trial, statement: Statement) -> bool:
             "incorrect.other": not trial.gold and size == 1 and not foreign and not premise & set(statement.altered_in),
             "irrelevant": not trial.gold and size == 1 and premise == foreign,
         },
-        **dict.fromkeys(
-            EACH_DOCUMENT,
-            {
+        **{
+            name: {
                 "statement": trial.gold == (not foreign) and size == 1,
                 "corrupted": not trial.gold and size == 1,
-            },
-        ),
+            }
+            for name in EACH_DOCUMENT
+        },
     }
     return rules[trial.id.split("/")[0]][trial.setting]
 
