@@ -155,6 +155,13 @@ def files_fingerprint(folder: str | Path, *settings: object) -> str:
     return digest.hexdigest()
 
 
+def model_fingerprint(path: str, config: Any, *settings: object) -> str:
+    """`files_fingerprint` of a folder; of a hub model its id and commit."""
+    if Path(path).is_dir():
+        return files_fingerprint(path, *settings)
+    return hashlib.sha256(repr((path, getattr(config, "_commit_hash", None), settings)).encode()).hexdigest()
+
+
 def load_checkpoint(path: str | Path, dtype: Any, attention: str = "sdpa") -> tuple[Any, Any, CheckpointConfig]:
     """(model in eval mode, tokenizer, config) of a checkpoint folder."""
     from safetensors.torch import load_file
