@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,17 +22,21 @@ log = logging.getLogger(__name__)
 
 
 def run(config: DictConfig) -> Path:
-    """Ask, write predictions, then metrics and report; returns the run's folder."""
+    """Ask, write predictions, then metrics and report; returns the run's folder.
+
+    With `resume`, a run that is there already, of the same config, data and verifier, is left as it is.
+    """
     from dataclasses import asdict
 
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
     from hydra.utils import instantiate
 
+    from citeverifier.commands.serving import check_served
     from citeverifier.commands.sources import check_records
     from citeverifier.data.load import fingerprint
     from citeverifier.provenance import provenance
-    from citeverifier.reporting.predictions import write_predictions
+    from citeverifier.reporting.predictions import write_answers, write_predictions
     from citeverifier.reporting.report import unscored_warning, write_report
     from citeverifier.reporting.summary import summarise
     from citeverifier.reporting.tables import headline_rows, part_rows, print_table
@@ -41,18 +46,26 @@ def run(config: DictConfig) -> Path:
     records = instantiate(config.data, _convert_="all")
     scheme = instantiate(config.scheme)
     records = check_records(scheme, records, config)
-    verifier = instantiate(config.verifier)
-    thresholds = _thresholds(config, verifier)
+    verifier = instantiate(config.verifier, _convert_="all")
+    check_served(scheme, verifier, records)
     data = {"path": str(config.data.get("path", "")), "split": config.data.get("split")} | asdict(fingerprint(records))
-    predictions, cost = run_scheme(scheme, verifier, records, thresholds)
+    identity = _identity(config, data["sha256"], verifier)
+    if config.resume and _finished(folder, identity):
+        print(f"resume: {folder} holds this run already, skipped")
+        return folder
+    ready = _prepare(config, scheme, verifier)
+    predictions, cost = run_scheme(scheme, ready.verifier, records, ready.thresholds)
     write_predictions(folder / "predictions.jsonl", predictions, scheme.name)
-    (folder / "provenance.json").write_text(json.dumps(provenance(), indent=2) + "\n", encoding="utf-8")
+    if any(prediction.answers for prediction in predictions):
+        write_answers(folder / "answers.jsonl", predictions, scheme.name)
     summary = summarise(
-        predictions, scheme, verifier=config.label or verifier.name, lang=config.lang, data=data, thresholds=thresholds,
-        cost=cost, seed=config.seed,
+        predictions, scheme, verifier=config.label or verifier.name, lang=config.lang, data=data,
+        thresholds=ready.thresholds, parameters=ready.parameters, cost=cost, seed=config.seed,
     )  # fmt: skip
     (folder / "metrics.json").write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     report = write_report(folder, summary, predictions)
+    made_with = provenance() | {"run": identity}  # written last: with it, the run is whole
+    (folder / "provenance.json").write_text(json.dumps(made_with, indent=2) + "\n", encoding="utf-8")
     if HydraConfig.get().mode == RunMode.RUN:  # in a sweep, `citeverifier report` puts the runs side by side
         print_table(f"{summary['scheme']}, {summary['lang']}: {summary['verifier']}", *headline_rows(summary))
         print_table("by setting", *part_rows("setting", summary["settings"], scheme.name))
@@ -62,26 +75,88 @@ def run(config: DictConfig) -> Path:
     return folder
 
 
-def _thresholds(config: DictConfig, verifier: Any) -> dict[Support, Threshold]:
-    """The checkpoint's own thresholds, or (calibrate=true, or a verifier without any) fitted on dev in this run."""
+@dataclass(frozen=True)
+class _Ready:
+    """A verifier fitted and asked through the cache, with the thresholds and parameters chosen on dev."""
+
+    verifier: Any
+    thresholds: dict[Support, Threshold]
+    parameters: dict[str, Threshold]
+
+
+def _prepare(config: DictConfig, scheme: Any, verifier: Any) -> _Ready:
+    """Fit on train what needs it; on dev, thresholds (unless the checkpoint brings them) or a selector's parameters."""
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import Source, read
     from citeverifier.data.load import to_pairs
-    from citeverifier.schemes.run import fit_thresholds, saved_thresholds
-    from citeverifier.verifiers.base import Calibrated, Fittable
+    from citeverifier.records import Example
+    from citeverifier.schemes.base import ByList
+    from citeverifier.schemes.run import Threshold, fit_thresholds, listings_of, saved_thresholds
+    from citeverifier.verifiers.base import Banded, Calibrated, Composed, Fittable, Tunable
+    from citeverifier.verifiers.cache import ScoreCache, with_cache
+
+    named: Any = OmegaConf.to_container(config.fit, resolve=True)
+    source = ", ".join(str(spec) for spec in config.fit)
+
+    def records(role: str) -> list[Any]:
+        specs = [Source.parse(spec) for spec in named]
+        return [record for spec in specs for record in read(spec, role, config.lang, share_files=True)]
 
     def pairs(role: str) -> list[Any]:
-        named: Any = OmegaConf.to_container(config.fit, resolve=True)
-        specs = [Source.parse(spec) for spec in named]
-        build = instantiate(config.pairs.build)
-        return [pair for spec in specs for pair in to_pairs(read(spec, role, config.lang, share_files=True), build)]
+        return to_pairs(records(role), instantiate(config.pairs.build))
 
-    if isinstance(verifier, Fittable):
-        verifier.fit(pairs("train"))
-    if isinstance(verifier, Calibrated) and not config.calibrate:
-        return saved_thresholds(verifier)
-    return fit_thresholds(verifier, pairs("dev"), ", ".join(str(spec) for spec in config.fit))
+    def fitted(inner: Any) -> Any:
+        if isinstance(inner, Composed):
+            inner.wrap(fitted)
+        if isinstance(inner, Fittable):
+            inner.fit(pairs("train"))
+        return inner
+
+    brought = saved_thresholds(verifier) if isinstance(verifier, Calibrated) and not config.calibrate else None
+    asked = fitted(verifier)
+    if config.cache is not None:
+        asked = with_cache(asked, ScoreCache(config.cache))
+    if isinstance(asked, Banded):
+        asked.fit_band(pairs("dev"))
+    if not isinstance(scheme, ByList):
+        return _Ready(asked, brought or fit_thresholds(asked, pairs("dev"), source), {})
+    if not isinstance(asked, Tunable):
+        return _Ready(asked, {}, {})
+    listings, gold = listings_of(scheme, [record for record in records("dev") if isinstance(record, Example)])
+    if not listings:
+        raise ValueError(
+            f"{source}: expected examples to choose the parameters of {verifier.name} on, came none; name other dev "
+            "data with fit=[...]"
+        )
+    asked.tune(listings, gold)
+    chosen = f"chosen on {len(listings)} dev statements of {source}"
+    return _Ready(asked, {}, {name: Threshold(value, chosen) for name, value in asked.parameters.items()})
+
+
+def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:
+    """What makes two runs the same: config (unresolved), data, the verifier's files, the package's version."""
+    import hashlib
+
+    import citeverifier
+    from citeverifier.verifiers.cache import fingerprint_of
+
+    kept: Any = OmegaConf.to_container(config, resolve=False)
+    kept = {key: value for key, value in kept.items() if key not in ("cache", "resume")}
+    return {
+        "config": hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest(),
+        "data": data,
+        "verifier": fingerprint_of(verifier),
+        "version": citeverifier.__version__,
+    }
+
+
+def _finished(folder: Path, identity: dict[str, Any]) -> bool:
+    """Whether the folder holds the whole of this very run."""
+    made_with = folder / "provenance.json"
+    if not made_with.is_file() or not (folder / "metrics.json").is_file():
+        return False
+    return bool(json.loads(made_with.read_text(encoding="utf-8")).get("run") == identity)
 
 
 @hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name="eval")

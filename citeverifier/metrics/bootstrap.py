@@ -47,7 +47,8 @@ def resamples(units: Sequence[Hashable], rounds: int = ROUNDS, seed: int = 13) -
     return Resamples(numbers, np.concatenate([np.ones((1, n)), drawn.astype(np.float64)]))
 
 
-def _estimate(values: Floats) -> Estimate:
+def estimate(values: Floats) -> Estimate:
+    """The value of the whole (the first) with the interval that the resamples give."""
     drawn = values[1:][~np.isnan(values[1:])]
     if not len(drawn):
         return Estimate(float(values[0]), float("nan"), float("nan"))
@@ -61,18 +62,29 @@ def decision_estimates(gold: Bools, decision: Bools, unit: NDArray[np.intp], sam
     n = sampled.weights.shape[1]
     cells = (gold & decision, gold & ~decision, ~gold & decision, ~gold & ~decision)
     sums = [sampled.weights @ np.bincount(unit[cell], minlength=n).astype(np.float64) for cell in cells]
-    return {name: _estimate(values) for name, values in decision_metrics(*sums).items()}
+    return {name: estimate(values) for name, values in decision_metrics(*sums).items()}
 
 
 def auroc_estimate(gold: Bools, score: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
     """AUROC with its interval."""
     parts = [auroc(gold, score, part[:, unit]) for part in np.array_split(sampled.weights, 20)]
-    return _estimate(np.concatenate(parts))
+    return estimate(np.concatenate(parts))
+
+
+def share_samples(right: Bools, weight: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Floats:
+    """The weighted share of true items, whole and in each resample, (1 + rounds,)."""
+    n = sampled.weights.shape[1]
+    hits = sampled.weights @ np.bincount(unit[right], weight[right], minlength=n)
+    total = sampled.weights @ np.bincount(unit, weight, minlength=n)
+    return ratio(hits, total)
+
+
+def harmonic(a: Floats, b: Floats) -> Floats:
+    """The harmonic mean of two shares in each resample; 0 where both are 0, nan where one is."""
+    mean: Floats = np.where(a + b == 0, 0.0, ratio(2 * a * b, a + b))
+    return mean
 
 
 def share_estimate(right: Bools, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
     """The share of true items with its interval."""
-    n = sampled.weights.shape[1]
-    hits = sampled.weights @ np.bincount(unit[right], minlength=n).astype(np.float64)
-    total = sampled.weights @ np.bincount(unit, minlength=n).astype(np.float64)
-    return _estimate(ratio(hits, total))
+    return estimate(share_samples(right, np.ones(len(right)), unit, sampled))

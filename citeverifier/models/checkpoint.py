@@ -10,6 +10,7 @@ Nothing in it is pickled.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction")
 HEAD = "head.safetensors"
 SECTION = "citeverifier"
 PACKAGE = "package:"
+_MODEL_FILES = frozenset({".json", ".safetensors", ".bin", ".txt", ".model"})
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,24 @@ def local_folder(path: str) -> Path:
     from huggingface_hub import snapshot_download
 
     return Path(snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.txt", "*.model", "README.md"]))
+
+
+def files_fingerprint(folder: str | Path, *settings: object) -> str:
+    """A hash of a model folder's files and of the settings that scores depend on, besides them."""
+    digest = hashlib.sha256(repr(settings).encode())
+    for file in sorted(Path(folder).iterdir()):
+        if file.suffix in _MODEL_FILES:
+            digest.update(file.name.encode())
+            with file.open("rb") as opened:
+                digest.update(hashlib.file_digest(opened, "sha256").digest())
+    return digest.hexdigest()
+
+
+def model_fingerprint(path: str, config: Any, *settings: object) -> str:
+    """`files_fingerprint` of a folder; of a hub model its id and commit."""
+    if Path(path).is_dir():
+        return files_fingerprint(path, *settings)
+    return hashlib.sha256(repr((path, getattr(config, "_commit_hash", None), settings)).encode()).hexdigest()
 
 
 def load_checkpoint(path: str | Path, dtype: Any, attention: str = "sdpa") -> tuple[Any, Any, CheckpointConfig]:

@@ -12,7 +12,7 @@ from citeverifier.records import Pair
 from citeverifier.text.rendering import render_document, render_pair
 
 STRIDE = 32  # tokens that neighbouring windows of a long document share
-
+STRIDE_LONG = 64  # tokens that neighbouring windows of a long premise share
 
 MULTIPLE = 16  # batches are padded to a multiple of it: fewer distinct shapes, less memory lost between them
 
@@ -143,8 +143,93 @@ class CrossEncoderInputs:
         encoded = dict(self.tokenizer(first, second))
         return {**encoded, "length": len(encoded["input_ids"])}
 
+    def room(self, pair: Pair) -> int:
+        """Tokens left for the premise beside the statement."""
+        first, _ = render_pair(pair, context=self.context)
+        return self.limit - len(self.tokenizer(first, "")["input_ids"])
+
+    def windows(self, pair: Pair) -> list[dict[str, Any]]:
+        """The inputs of each window of a premise over the limit, the statement whole in each."""
+        first, second = render_pair(pair, context=self.context)
+        return overflowing(
+            self.tokenizer, first, second, "only_second", self.limit, min(STRIDE_LONG, self.room(pair) // 2)
+        )
+
     def collate(self, prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """A padded batch as the classifier takes it."""
         padding = {"input_ids": self.tokenizer.pad_token_id}
         keys = [key for key in prepared[0] if key != "length"]
         return {key: pad([item[key] for item in prepared], padding.get(key, 0)) for key in keys}
+
+
+def overflowing(tokenizer: Any, first: str, second: str, cut: str, limit: int, stride: int) -> list[dict[str, Any]]:
+    """The inputs of each window of the text that `cut` ("only_first", "only_second") names, the other whole in each."""
+    encoded = tokenizer(first, second, truncation=cut, max_length=limit, stride=stride, return_overflowing_tokens=True)
+    tokenizer.backend_tokenizer.no_truncation()
+    names = [name for name in encoded if name != "overflow_to_sample_mapping"]
+    return [{name: encoded[name][k] for name in names} for k in range(len(encoded["input_ids"]))]
+
+
+class NliInputs(CrossEncoderInputs):
+    """Tokenises premise and hypothesis, in that order, as models trained on NLI read them; no context.
+
+    The premise is rendered as for every other verifier; the statement is the hypothesis.
+    """
+
+    def __init__(self, tokenizer: Any, limit: int) -> None:
+        super().__init__(tokenizer, limit, context=False)
+
+    def prepare(self, pair: Pair) -> dict[str, Any]:
+        """A pair's model inputs and their "length"; it may exceed the limit, which the caller checks."""
+        hypothesis, premise = render_pair(pair, context=False)
+        encoded = dict(self.tokenizer(premise, hypothesis))
+        return {**encoded, "length": len(encoded["input_ids"])}
+
+    def room(self, pair: Pair) -> int:
+        """Tokens left for the premise beside the hypothesis."""
+        return self.limit - len(self.tokenizer("", pair.statement)["input_ids"])
+
+    def windows(self, pair: Pair) -> list[dict[str, Any]]:
+        """The inputs of each window of a premise over the limit, the hypothesis whole in each."""
+        hypothesis, premise = render_pair(pair, context=False)
+        return overflowing(
+            self.tokenizer, premise, hypothesis, "only_first", self.limit, min(STRIDE_LONG, self.room(pair) // 2)
+        )
+
+
+class TextToTextInputs(CrossEncoderInputs):
+    """Tokenises "premise: ... hypothesis: ..." as one text, for sequence-to-sequence models; no context."""
+
+    def __init__(self, tokenizer: Any, limit: int) -> None:
+        super().__init__(tokenizer, limit, context=False)
+
+    def prepare(self, pair: Pair) -> dict[str, Any]:
+        """A pair's encoder inputs and their "length"; it may exceed the limit, which the caller checks."""
+        hypothesis, premise = render_pair(pair, context=False)
+        return self._row(self.tokenizer(f"premise: {premise} hypothesis: {hypothesis}")["input_ids"])
+
+    def room(self, pair: Pair) -> int:
+        """Tokens left for the premise beside the hypothesis."""
+        return self.limit - len(self._before()) - len(self._after(pair))
+
+    def windows(self, pair: Pair) -> list[dict[str, Any]]:
+        """The inputs of each window of a premise over the limit, the hypothesis whole in each."""
+        _, premise = render_pair(pair, context=False)
+        ids = self.tokenizer(premise, add_special_tokens=False)["input_ids"]
+        room = self.room(pair)
+        stride = min(STRIDE_LONG, room // 2)
+        starts = range(0, max(1, len(ids) - stride), room - stride)
+        before, after = self._before(), self._after(pair)
+        return [self._row([*before, *ids[start : start + room], *after]) for start in starts]
+
+    def _before(self) -> list[int]:
+        ids: list[int] = self.tokenizer("premise:", add_special_tokens=False)["input_ids"]
+        return ids
+
+    def _after(self, pair: Pair) -> list[int]:
+        ids: list[int] = self.tokenizer(f"hypothesis: {pair.statement}")["input_ids"]
+        return ids
+
+    @staticmethod
+    def _row(ids: list[int]) -> dict[str, Any]:
+        return {"input_ids": ids, "attention_mask": [1] * len(ids), "length": len(ids)}

@@ -45,9 +45,9 @@ class LateInteractionHead(nn.Module):
 
 
 class LateInteraction(nn.Module):
-    """An encoder (any transformers `AutoModel`) with a `LateInteractionHead`."""
+    """An encoder (any transformers `AutoModel`) with a head: a new `LateInteractionHead` unless another is given."""
 
-    def __init__(self, encoder: nn.Module, head: LateInteractionHead | None = None) -> None:
+    def __init__(self, encoder: nn.Module, head: nn.Module | None = None) -> None:
         super().__init__()
         self.encoder = encoder
         self.head = head or LateInteractionHead(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]

@@ -7,7 +7,7 @@ on what it is scored with.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,15 +18,20 @@ from torch import Tensor
 from torch.nn.functional import normalize
 from tqdm.auto import tqdm
 
-from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs, StatementTooLong, pad
+from citeverifier.models.inputs import (
+    STRIDE_LONG,
+    CrossEncoderInputs,
+    LateInteractionInputs,
+    StatementTooLong,
+    pad,
+)
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.records import Document, Pair, Support
-from citeverifier.text.rendering import render_document, render_pair
+from citeverifier.text.rendering import render_document
 from citeverifier.text.sentences import sentences
 
 TOKEN_BUDGET = 4096  # padded tokens a forward pass may have
 CHUNK = 512  # pairs whose texts are held at a time
-STRIDE = 64  # premise tokens that neighbouring windows share
 
 
 @dataclass
@@ -167,15 +172,23 @@ class LateInteractionEngine:
             self._cached -= len(self._documents.popitem(last=False)[1])
 
 
-class CrossEncoderEngine:
-    """Scores statement and premise together.
+def one_logit(model: Any, batch: dict[str, Tensor]) -> Tensor:
+    """The logit of a one-label classifier, (n,)."""
+    logits: Tensor = model(**batch).logits.reshape(-1)
+    return logits
 
-    A premise over the limit is windowed at level partial (greatest logit of overlapping windows) and packed at level
+
+class CrossEncoderEngine:
+    """Scores statement and premise together; `values` makes one number a row of a model and its batch.
+
+    A premise over the limit is windowed at level partial (greatest value of overlapping windows) and packed at level
     full (its sentences are scored, the best that fit are scored once, together, in their order).
     """
 
-    def __init__(self, model: Any, inputs: CrossEncoderInputs) -> None:
-        self.model, self.inputs = model, inputs
+    def __init__(
+        self, model: Any, inputs: CrossEncoderInputs, values: Callable[[Any, dict[str, Tensor]], Tensor] = one_logit
+    ) -> None:
+        self.model, self.inputs, self.values = model, inputs, values
         self.device = next(model.parameters()).device
 
     @torch.inference_mode()
@@ -190,14 +203,14 @@ class CrossEncoderEngine:
             if row["length"] <= self.inputs.limit:
                 rows.append(row)
                 owners.append(i)
-            elif self._room(pair) < STRIDE:
+            elif self.inputs.room(pair) < STRIDE_LONG:
                 result.reasons[i] = f"the statement leaves no room for documents within {self.inputs.limit} tokens"
             elif level == Support.FULL:
                 long.append(i)
                 result.apart.add(i)
             else:
                 result.apart.add(i)
-                windows = self._windows(pair)
+                windows = self.inputs.windows(pair)
                 rows += windows
                 owners += [i] * len(windows)
                 result.windowed += 1
@@ -209,21 +222,6 @@ class CrossEncoderEngine:
             result.packed += len(long)
         return result
 
-    def _room(self, pair: Pair) -> int:
-        first, _ = render_pair(pair, context=self.inputs.context)
-        return self.inputs.limit - len(self.inputs.tokenizer(first, "")["input_ids"])
-
-    def _windows(self, pair: Pair) -> list[dict[str, Any]]:
-        first, second = render_pair(pair, context=self.inputs.context)
-        stride = min(STRIDE, self._room(pair) // 2)
-        encoded = self.inputs.tokenizer(
-            first, second, truncation="only_second", max_length=self.inputs.limit, stride=stride,
-            return_overflowing_tokens=True,
-        )  # fmt: skip
-        self.inputs.tokenizer.backend_tokenizer.no_truncation()
-        names = [name for name in encoded if name != "overflow_to_sample_mapping"]
-        return [{name: encoded[name][k] for name in names} for k in range(len(encoded["input_ids"]))]
-
     def _packed(self, pairs: Sequence[Pair], result: Logits) -> list[Pair]:
         """Each pair with the best sentences of its documents, as many as fit, in their order."""
         pieces: list[tuple[int, int, str]] = []
@@ -233,7 +231,7 @@ class CrossEncoderEngine:
                 for sentence in sentences(document.text, pair.lang):
                     pieces.append((p, d, sentence))
                     probes.append(replace(pair, documents=(Document(document.title, sentence),)))
-        rows = [self._cut(self.inputs.prepare(probe)) for probe in probes]
+        rows = [self._short(probe) for probe in probes]
         scores = self._forward(rows, result)
         packed = []
         for p, pair in enumerate(pairs):
@@ -246,9 +244,10 @@ class CrossEncoderEngine:
             packed.append(self._with_sentences(pair, [pieces[j] for j in sorted(chosen)]))
         return packed
 
-    def _cut(self, row: dict[str, Any]) -> dict[str, Any]:
-        """A single sentence over the limit is cut at its end: it only ranks."""
-        return {key: value[: self.inputs.limit] if isinstance(value, list) else value for key, value in row.items()}
+    def _short(self, probe: Pair) -> dict[str, Any]:
+        """The inputs of a single sentence; of one over the limit those of its first window: it only ranks."""
+        row = self.inputs.prepare(probe)
+        return row if row["length"] <= self.inputs.limit else self.inputs.windows(probe)[0]
 
     @staticmethod
     def _with_sentences(pair: Pair, pieces: Sequence[tuple[int, int, str]]) -> Pair:
@@ -267,7 +266,7 @@ class CrossEncoderEngine:
         with tqdm(total=len(rows), desc="scoring", disable=len(rows) < 64 or None, leave=False) as bar:
             for batch in batches_by_length(lengths):
                 inputs = self.inputs.collate([rows[i] for i in batch])
-                outputs = self.model(**{key: value.to(self.device) for key, value in inputs.items()})
-                values[batch] = outputs.logits.reshape(-1).double().cpu().numpy()
+                found = self.values(self.model, {key: value.to(self.device) for key, value in inputs.items()})
+                values[batch] = found.double().cpu().numpy()
                 bar.update(len(batch))
         return values

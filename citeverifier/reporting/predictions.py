@@ -35,3 +35,9 @@ def prediction_to_json(prediction: Prediction, scheme: str) -> dict[str, Any]:
 def write_predictions(path: Path, predictions: Iterable[Prediction], scheme: str) -> int:
     """Write predictions.jsonl whole, and return the number of lines."""
     return write_jsonl(path, (prediction_to_json(prediction, scheme) for prediction in predictions))
+
+
+def write_answers(path: Path, predictions: Iterable[Prediction], scheme: str) -> int:
+    """Write the answers that predictions were folded from, each once, in the same form; return their number."""
+    answers = {answer.trial.id: answer for prediction in predictions for answer in prediction.answers}
+    return write_jsonl(path, (prediction_to_json(answer, scheme) for answer in answers.values()))

@@ -17,13 +17,15 @@ from citeverifier.metrics.bootstrap import (
     Resamples,
     auroc_estimate,
     decision_estimates,
+    estimate,
+    harmonic,
     resamples,
-    share_estimate,
+    share_samples,
 )
 from citeverifier.metrics.decisions import count
 from citeverifier.records import Support
 from citeverifier.reporting.plain import plain
-from citeverifier.schemes.base import Prediction, Scheme
+from citeverifier.schemes.base import Prediction, Scheme, Share
 from citeverifier.schemes.run import Cost, Threshold
 
 
@@ -36,9 +38,10 @@ def summarise(
     data: Mapping[str, Any],
     thresholds: Mapping[Support, Threshold],
     cost: Cost,
+    parameters: Mapping[str, Threshold] | None = None,
     seed: int = 13,
 ) -> dict[str, Any]:
-    """The content of metrics.json (docs/formats.md). nan becomes null."""
+    """The content of metrics.json (docs/formats.md). nan becomes null. `parameters` are a selector's."""
     sampled = resamples([p.trial.pair.example for p in predictions], seed=seed)
     estimates = _estimates(predictions, sampled) | _shares(predictions, scheme, sampled, default=False)
     at_default = _estimates(predictions, sampled, default=True) | _shares(predictions, scheme, sampled, default=True)
@@ -66,7 +69,11 @@ def summarise(
             "default": {"metrics": _values(at_default), "intervals": _intervals(at_default)},
             "unscored_as_wrong": {"metrics": _values(as_wrong)},
             "thresholds": {
-                level.label: {"value": t.value, "source": t.source} for level, t in thresholds.items() if level in used
+                name: {"value": t.value, "source": t.source}
+                for name, t in [
+                    *((level.label, t) for level, t in thresholds.items() if level in used),
+                    *(parameters or {}).items(),
+                ]
             },
             "cost": {
                 "seconds": round(cost.seconds, 3),
@@ -105,9 +112,9 @@ def _estimates(
     decision = np.array([_or_wrong(decisions[i], predictions[i]) for i in chosen], dtype=bool)
     unit = sampled.of([predictions[i].trial.pair.example for i in chosen])
     found = decision_estimates(gold, decision, unit, sampled)
-    if not unscored_wrong:
-        score = np.array([predictions[i].score for i in chosen], dtype=np.float64)
-        found["auroc"] = auroc_estimate(gold, score, unit, sampled)
+    scores = [predictions[i].score for i in chosen]
+    if not unscored_wrong and None not in scores:  # a selection decides without scoring
+        found["auroc"] = auroc_estimate(gold, np.array(scores, dtype=np.float64), unit, sampled)
     return found
 
 
@@ -118,15 +125,21 @@ def _or_wrong(decision: bool | None, prediction: Prediction) -> bool:
 def _shares(
     predictions: Sequence[Prediction], scheme: Scheme, sampled: Resamples, *, default: bool
 ) -> dict[str, Estimate]:
-    items: dict[str, list[tuple[str, bool]]] = {}
+    items: dict[str, list[Share]] = {}
     for share in scheme.shares(predictions, default=default):
-        items.setdefault(share.metric, []).append((share.example, share.right))
-    return {
-        metric: share_estimate(
-            np.array([right for _, right in of]), sampled.of([example for example, _ in of]), sampled
+        items.setdefault(share.metric, []).append(share)
+    shares = {
+        metric: share_samples(
+            np.array([share.right for share in of]),
+            np.array([share.weight for share in of]),
+            sampled.of([share.example for share in of]),
+            sampled,
         )
         for metric, of in sorted(items.items())
     }
+    if "citation_recall" in shares and "citation_precision" in shares:
+        shares["citation_f1"] = harmonic(shares["citation_recall"], shares["citation_precision"])
+    return {metric: estimate(samples) for metric, samples in shares.items()}
 
 
 def _part(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:

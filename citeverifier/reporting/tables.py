@@ -11,6 +11,14 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "merged": {**_DECISIONS, "twins": "twin_accuracy"},
     "separate": {**_DECISIONS, "twins": "twin_accuracy"},
     "cite_separate": {**_DECISIONS, "exact": "exact"},
+    "cite_merged": {**_DECISIONS, "exact": "exact"},
+    "cite_list": {**{title: metric for title, metric in _DECISIONS.items() if metric != "auroc"}, "exact": "exact"},
+    "citation_prf": {
+        "recall": "citation_recall",
+        "precision": "citation_precision",
+        "F1": "citation_f1",
+        "recall of twins": "corrupted_recall",
+    },
     "pairs": {**_DECISIONS, "macro-F1": "macro_f1", "three levels": "three_level_accuracy"},
 }
 

@@ -1,6 +1,7 @@
 """What a scheme is: which pairs are asked (`trials`), what is expected, how scores fold into predictions.
 
-All trials of a scheme go to the verifier in one `score` call per level, so that it can sort, deduplicate and batch.
+All trials of a scheme go to the verifier in one `score` call per level, so that it can sort, deduplicate and batch. A
+scheme whose trials are not what is asked is `InRounds` (questions, then further ones, folded) or `ByList` (selections).
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
+from citeverifier.verifiers.base import Listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +36,37 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A trial with its score and decision; both None where unscored, with the reason."""
+    """A trial with its score and decision; both None where unscored, with the reason.
+
+    A decision folded from several answers (`answers`) need not follow from the score: `at_default` is then the decision
+    at 0.5. A selection has neither score nor threshold.
+    """
 
     trial: Trial
     score: float | None
-    threshold: float
+    threshold: float | None
     decision: bool | None
     reason: str | None
+    at_default: bool | None = None
+    answers: tuple[Prediction, ...] = ()
 
     def decided(self, *, default: bool) -> bool | None:
         """The decision, or with `default` that at 0.5."""
-        if not default or self.score is None:
+        if not default or self.decision is None:
             return self.decision
+        if self.at_default is not None or self.score is None:
+            return self.at_default
         return self.score >= 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One item of a metric that is a share of right items ("exact", "twin_accuracy"), and its question."""
+    """One item of a metric that is a share of right items ("exact", "twin_accuracy"), its question and its weight."""
 
     metric: str
     example: str
     right: bool
+    weight: float = 1.0
 
 
 class Scheme(Protocol):
@@ -70,6 +81,37 @@ class Scheme(Protocol):
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
         """The items of this scheme's own metrics; `default` decides at 0.5."""
         ...
+
+
+@runtime_checkable
+class InRounds(Protocol):
+    """A scheme whose predictions are folded from the answers to questions asked in rounds."""
+
+    def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
+        """What to ask next, given all answers so far; nothing when all is settled."""
+        ...
+
+    def fold(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Prediction]:
+        """One prediction a trial, in their order."""
+        ...
+
+
+@runtime_checkable
+class ByList(Protocol):
+    """A scheme that asks a Selector: one selection a statement."""
+
+    def listings(self, trials: Sequence[Trial]) -> list[tuple[Listing, list[int]]]:
+        """Each listing with the positions of the trials that its documents stand for."""
+        ...
+
+
+def premise_trial(identity: str, trials: Sequence[Trial]) -> Trial:
+    """A question about the documents of several one-document trials of a statement together, in their order."""
+    first = trials[0]
+    documents = tuple(document for trial in trials for document in trial.pair.documents)
+    premise = tuple(position for trial in trials for position in trial.premise)
+    pair = replace(first.pair, id=identity, documents=documents)
+    return replace(first, id=identity, pair=pair, premise=premise)
 
 
 def predict(

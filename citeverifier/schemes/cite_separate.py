@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from citeverifier.records import Example, Support
-from citeverifier.schemes.base import Prediction, Share, Trial, askers
+from citeverifier.schemes.base import Prediction, Share, Trial
+from citeverifier.schemes.each_document import each_document
 from citeverifier.schemes.exact import exact_shares
 
 
@@ -29,13 +30,10 @@ class CiteSeparate:
 
     def trials(self, examples: Sequence[Example]) -> list[Trial]:
         """Trials in the order of the examples and their documents."""
-        made = []
-        for asker in askers(self.name, examples, self.seed, self.context):
-            positions = range(len(asker.example.documents))
-            made += [asker.ask("statement", [i], self.level, i in asker.cited) for i in positions]
-            if self.include_corrupted and asker.statement.corrupted is not None:
-                made += [asker.ask("corrupted", [i], self.level, False, corrupted=True) for i in positions]
-        return made
+        return each_document(
+            self.name, examples, seed=self.seed, context=self.context, level=self.level,
+            include_corrupted=self.include_corrupted,
+        )  # fmt: skip
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
         """exact: share of statements (twins among them) whose whole predicted set is right."""

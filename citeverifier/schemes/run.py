@@ -1,18 +1,18 @@
-"""Running a scheme: trials to the verifier, level by level, and back as predictions."""
+"""Running a scheme: its questions to the verifier, level by level or list by list, and back as predictions."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from citeverifier.metrics.decisions import best_threshold
 from citeverifier.records import Pair, Support
-from citeverifier.schemes.base import Prediction, Scheme, predict
-from citeverifier.verifiers.base import Calibrated, Scorer
+from citeverifier.schemes.base import ByList, InRounds, Prediction, Scheme, Trial, predict
+from citeverifier.verifiers.base import Calibrated, Listing, Scorer, Scores, Selection, Selector, Tunable
 
 LEVELS = (Support.PARTIAL, Support.FULL)
 
@@ -28,6 +28,15 @@ class Cost:
     tokens: int = 0
     notes: dict[str, int] = field(default_factory=dict)
 
+    def add(self, spent: Scores | Selection) -> None:
+        """Add what a call cost. Scores from a cache count with the seconds that they once took."""
+        self.distinct_pairs += spent.distinct
+        self.calls += spent.calls
+        self.tokens += spent.tokens
+        self.seconds += spent.saved_seconds
+        for note, number in spent.notes.items():
+            self.notes[note] = self.notes.get(note, 0) + number
+
 
 @dataclass(frozen=True)
 class Threshold:
@@ -38,18 +47,43 @@ class Threshold:
 
 
 def run_scheme(
-    scheme: Scheme, verifier: Scorer, records: Sequence[Any], thresholds: Mapping[Support, Threshold]
+    scheme: Scheme, verifier: Scorer | Selector, records: Sequence[Any], thresholds: Mapping[Support, Threshold]
 ) -> tuple[list[Prediction], Cost]:
-    """Ask every trial of the scheme and decide by the thresholds; raises ValueError where there is nothing to ask."""
+    """Ask what the scheme asks and decide by the thresholds; raises ValueError where there is nothing to ask."""
+    trials = trials_of(scheme, records)
+    cost = Cost()
+    started = time.perf_counter()
+    if isinstance(scheme, ByList):
+        cost.pairs = len(trials)
+        predictions = _select(scheme, cast(Selector, verifier), trials, cost)
+    elif isinstance(scheme, InRounds):
+        answers: list[Prediction] = []
+        while asked := scheme.questions(trials, answers):
+            answers += _score(cast(Scorer, verifier), asked, thresholds, cost)
+        predictions = scheme.fold(trials, answers)
+    else:
+        predictions = _score(cast(Scorer, verifier), trials, thresholds, cost)
+    cost.seconds += time.perf_counter() - started
+    return predictions, cost
+
+
+def trials_of(scheme: Scheme, records: Sequence[Any]) -> list[Trial]:
+    """The scheme's trials; raises ValueError where there is none."""
     trials = scheme.trials(records)
     if not trials:
         raise ValueError(
             f"scheme={scheme.name}: expected statements with citations, came none in {len(records)} records"
         )
-    cost = Cost(pairs=len(trials))
+    return trials
+
+
+def _score(
+    verifier: Scorer, trials: Sequence[Trial], thresholds: Mapping[Support, Threshold], cost: Cost
+) -> list[Prediction]:
+    """One prediction a trial, one `score` call a level."""
     scores = np.full(len(trials), np.nan)
     reasons: dict[int, str] = {}
-    started = time.perf_counter()
+    cost.pairs += len(trials)
     for level in LEVELS:
         positions = [i for i, trial in enumerate(trials) if trial.level == level]
         if not positions:
@@ -57,13 +91,36 @@ def run_scheme(
         scored = verifier.score([trials[i].pair for i in positions], level)
         scores[positions] = scored.values
         reasons |= {positions[i]: reason for i, reason in scored.reasons.items()}
-        cost.distinct_pairs += scored.distinct
-        cost.calls += scored.calls
-        cost.tokens += scored.tokens
-        for note, number in scored.notes.items():
-            cost.notes[note] = cost.notes.get(note, 0) + number
-    cost.seconds = time.perf_counter() - started
-    return predict(trials, scores.tolist(), reasons, {level: t.value for level, t in thresholds.items()}), cost
+        cost.add(scored)
+    return predict(trials, scores.tolist(), reasons, {level: t.value for level, t in thresholds.items()})
+
+
+def listings_of(scheme: ByList, examples: Sequence[Any]) -> tuple[list[Listing], list[frozenset[int]]]:
+    """The scheme's listings with the positions that each should get: what a `Tunable` selector is tuned on."""
+    trials = cast(Scheme, scheme).trials(examples)
+    asked = scheme.listings(trials)
+    gold = [frozenset(at for at, i in enumerate(positions) if trials[i].gold) for _, positions in asked]
+    return [listing for listing, _ in asked], gold
+
+
+def _select(scheme: ByList, verifier: Selector, trials: Sequence[Trial], cost: Cost) -> list[Prediction]:
+    """One prediction a trial: in or out of its statement's selection. A tuned selector is asked untuned, too."""
+    asked = scheme.listings(trials)
+    listings = [listing for listing, _ in asked]
+    selections = verifier.select(listings)
+    for selection in selections:
+        cost.add(selection)
+    at_default = verifier.untuned().select(listings) if isinstance(verifier, Tunable) else selections
+    made: dict[int, Prediction] = {}
+    for (_, positions), selection, default in zip(asked, selections, at_default, strict=True):
+        for at, i in enumerate(positions):
+            if selection.positions is None:
+                reason = selection.reason or "the verifier made no selection"
+                made[i] = Prediction(trials[i], None, None, None, reason)
+            else:
+                chosen = None if default.positions is None else at in default.positions
+                made[i] = Prediction(trials[i], None, None, at in selection.positions, None, at_default=chosen)
+    return [made[i] for i in range(len(trials))]
 
 
 def fit_thresholds(verifier: Scorer, dev: Sequence[Pair], source: str) -> dict[Support, Threshold]:

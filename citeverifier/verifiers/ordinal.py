@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal
-
-import numpy as np
 
 from citeverifier.paths import LATEST
 from citeverifier.records import Pair, Support
-from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.once import Once
 
 _LEVELS = (Support.PARTIAL, Support.FULL)
-_Key = tuple[str, str | None, tuple[str, ...]]
 
 
 def latest_checkpoint() -> str:
@@ -49,42 +47,32 @@ class OrdinalVerifier:
         from citeverifier.models.scoring import CrossEncoderEngine, LateInteractionEngine
 
         self.path = path or latest_checkpoint()
-        bf16 = dtype == "bfloat16" or (dtype == "auto" and native_bf16())
-        model, tokenizer, self.config = load_checkpoint(self.path, torch.bfloat16 if bf16 else torch.float32)
+        self.bf16 = dtype == "bfloat16" or (dtype == "auto" and native_bf16())
+        model, tokenizer, self.config = load_checkpoint(self.path, torch.bfloat16 if self.bf16 else torch.float32)
         model.to("cuda" if torch.cuda.is_available() else "cpu")
         if self.config.shape == "late_interaction":
             limit = position_limit(model.config)
             inputs = LateInteractionInputs(tokenizer, self.config.max_length, limit, self.config.reads_context)
-            self._engine: Any = LateInteractionEngine(model, inputs)
+            engine: Any = LateInteractionEngine(model, inputs)
         else:
             pair_inputs = CrossEncoderInputs(tokenizer, self.config.max_length, self.config.reads_context)
-            self._engine = CrossEncoderEngine(model, pair_inputs)
-        self._known: dict[tuple[_Key, Support], tuple[float, str | None]] = {}
+            engine = CrossEncoderEngine(model, pair_inputs)
+        self._once = Once(engine.logits, context=self.config.reads_context)
 
     @property
     def thresholds(self) -> Mapping[Support, float]:
         """The thresholds fitted on dev, saved with the checkpoint."""
         return {level: self.config.threshold(level) for level in _LEVELS}
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the checkpoint's files and the number format."""
+        from citeverifier.models.checkpoint import files_fingerprint, local_folder
+
+        return files_fingerprint(local_folder(self.path), self.name, self.bf16)
+
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """P(support >= level); equal pairs are scored once, and known ones not again."""
         from citeverifier.models.ordinal import probability
 
-        keys = [self._key(pair) for pair in pairs]
-        new = {key: pair for key, pair in zip(keys, pairs, strict=True) if (key, level) not in self._known}
-        found = self._engine.logits(list(new.values()), level)
-        for position, key in enumerate(new):
-            entry = float(found.values[position]), found.reasons.get(position)
-            for known_level in (level,) if position in found.apart else _LEVELS:
-                self._known[key, known_level] = entry
-        logits = np.array([self._known[key, level][0] for key in keys])
-        reasons = {i: reason for i, key in enumerate(keys) if (reason := self._known[key, level][1]) is not None}
-        notes = {"windowed": found.windowed, "packed": found.packed}
-        return Scores(
-            probability(logits, level, self.config.delta), reasons, len(new), tokens=found.tokens, notes=notes
-        )
-
-    def _key(self, pair: Pair) -> _Key:
-        """What of a pair decides its score."""
-        context = pair.context if self.config.reads_context else None
-        return pair.statement, context, tuple(render_document(document) for document in pair.documents)
+        return self._once.score(pairs, level, lambda logits: probability(logits, level, self.config.delta))

@@ -39,7 +39,7 @@ LONG = " ".join(f"River number {i} flows through the old town of place {i}." for
 
 def test_partial_is_the_greatest_logit_of_the_windows(engine: CrossEncoderEngine) -> None:
     long = pair("The Vistula flows through Warsaw.", LONG)
-    windows = engine._windows(long)
+    windows = engine.inputs.windows(long)
     assert len(windows) > 2
     assert all(len(window["input_ids"]) <= LIMIT for window in windows)
     statement = engine.inputs.tokenizer(long.statement, add_special_tokens=False)["input_ids"]

@@ -20,6 +20,9 @@ from citeverifier.reporting.tables import (
     runs_rows,
 )
 from citeverifier.schemes.base import Prediction, Trial
+from citeverifier.schemes.citation_prf import CitationPrf
+from citeverifier.schemes.cite_list import CiteList
+from citeverifier.schemes.cite_merged import CiteMerged
 from citeverifier.schemes.cite_separate import CiteSeparate
 from citeverifier.schemes.merged import Merged
 from citeverifier.schemes.pairs import Pairs
@@ -98,7 +101,15 @@ def test_part_rows_of_both_classes_show_everything(evaluate: Evaluate) -> None:
 
 @pytest.mark.parametrize(
     ("scheme", "last"),
-    [(Merged(), "twins"), (Separate(), "twins"), (CiteSeparate(), "exact"), (Pairs(), "three levels")],
+    [
+        (Merged(), "twins"),
+        (Separate(), "twins"),
+        (CiteSeparate(), "exact"),
+        (CiteMerged(), "exact"),
+        (CiteList(), "exact"),
+        (CitationPrf(), "recall of twins"),
+        (Pairs(), "three levels"),
+    ],
     ids=list(COLUMNS),
 )
 def test_rows_fit_their_headers_in_every_scheme(

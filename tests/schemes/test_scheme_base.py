@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from citeverifier.data.mini import load_mini
 from citeverifier.records import Document, Example, Statement, Support
 from citeverifier.schemes.base import Asker, Prediction, Scheme, Trial, predict
+from citeverifier.schemes.cite_list import CiteList
+from citeverifier.schemes.cite_merged import CiteMerged
 from citeverifier.schemes.cite_separate import CiteSeparate
 from citeverifier.schemes.merged import Merged
 from citeverifier.schemes.separate import Separate
 
-SCHEMES = (Merged, Separate, CiteSeparate)
+SCHEMES = (Merged, Separate, CiteSeparate, CiteMerged, CiteList)
 THRESHOLDS = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
 
 
@@ -36,11 +38,14 @@ def examples(draw: st.DrawFn) -> Example:
     return Example(identity, "en", identity, "Question?", documents, tuple(statements))
 
 
+EACH_DOCUMENT = ("cite_separate", "cite_merged", "cite_list")
+
+
 def _may_ask(trial: Trial, statement: Statement) -> bool:
     """Whether the trial's premise is one that its setting may ask about, and its answer the expected one."""
     cited, premise, size = set(statement.citations), set(trial.premise), len(trial.premise)
     foreign = premise - cited
-    return {
+    rules: dict[str, dict[str, bool]] = {
         "merged": {
             "correct": trial.gold and premise == cited,
             "incorrect": not trial.gold and premise == cited,
@@ -54,11 +59,15 @@ def _may_ask(trial: Trial, statement: Statement) -> bool:
             "incorrect.other": not trial.gold and size == 1 and not foreign and not premise & set(statement.altered_in),
             "irrelevant": not trial.gold and size == 1 and premise == foreign,
         },
-        "cite_separate": {
-            "statement": trial.gold == (not foreign) and size == 1,
-            "corrupted": not trial.gold and size == 1,
+        **{
+            name: {
+                "statement": trial.gold == (not foreign) and size == 1,
+                "corrupted": not trial.gold and size == 1,
+            }
+            for name in EACH_DOCUMENT
         },
-    }[trial.id.split("/")[0]][trial.setting]
+    }
+    return rules[trial.id.split("/")[0]][trial.setting]
 
 
 @settings(deadline=None)

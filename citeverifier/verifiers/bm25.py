@@ -1,0 +1,91 @@
+"""BM25, the search engine's floor: how much of a statement's rare words its premise holds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from citeverifier.records import Document, Pair, Support
+from citeverifier.text.rendering import render_document
+from citeverifier.text.words import words
+from citeverifier.verifiers.base import Scores
+
+
+@dataclass(frozen=True)
+class _Collection:
+    """What the documents of one language say of words: how many documents, with which words, how long on average."""
+
+    documents: int
+    frequency: Counter[str]
+    mean_length: float
+
+    def rarity(self, word: str) -> float:
+        """Inverse document frequency, as Lucene has it."""
+        n = self.frequency[word]
+        return math.log(1 + (self.documents - n + 0.5) / (n + 0.5))
+
+
+class BM25:
+    """BM25 of the statement as a query, divided by what the statement scores as a document of its own; at most 1.
+
+    Rarity and mean length come from the training documents of the pair's language, so that a score does not depend on
+    what it is scored with. Of several documents each word takes the one that scores it best. One score answers both
+    levels. The formula is Lucene's, less a constant factor that the division cancels (libraries score only documents
+    that they have indexed, and take rarity from these).
+
+    Args:
+        k1: how fast repetitions of a word stop counting.
+        b: how far long documents are held against it, 0 to 1.
+    """
+
+    name = "bm25"
+
+    def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
+        self.k1, self.b = k1, b
+        self._collections: dict[str, _Collection] = {}
+
+    def fit(self, pairs: Sequence[Pair]) -> None:
+        """Count the words of the pairs' documents, by language."""
+        seen: dict[str, dict[Document, None]] = {}
+        for pair in pairs:
+            seen.setdefault(pair.lang, {}).update(dict.fromkeys(pair.documents))
+        self._collections = {lang: _collection(documents) for lang, documents in seen.items()}
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """Scores in [0, 1]; raises RuntimeError before `fit`, ValueError for a language that it did not see."""
+        if not self._collections:
+            raise RuntimeError("bm25: expected fit(pairs) before score, came none")
+        values = np.full(len(pairs), np.nan)
+        reasons = {}
+        for i, pair in enumerate(pairs):
+            if pair.lang not in self._collections:
+                raise ValueError(
+                    f"bm25: expected a language it was fitted on ({', '.join(self._collections)}), came {pair.lang!r}"
+                )
+            query = words(pair.statement)
+            if not query:
+                reasons[i] = "the statement has no words"
+                continue
+            collection = self._collections[pair.lang]
+            premise = [words(render_document(document)) for document in pair.documents]
+            values[i] = min(1.0, self._score(query, premise, collection) / self._score(query, [query], collection))
+        return Scores(values, reasons, distinct=len({(pair.statement, pair.documents) for pair in pairs}))
+
+    def _score(self, query: Sequence[str], premise: Sequence[Sequence[str]], collection: _Collection) -> float:
+        counted = [
+            (Counter(text), self.k1 * (1 - self.b + self.b * len(text) / collection.mean_length)) for text in premise
+        ]
+        return sum(
+            collection.rarity(word) * max((count[word] / (count[word] + norm) for count, norm in counted), default=0.0)
+            for word in query
+        )
+
+
+def _collection(documents: Iterable[Document]) -> _Collection:
+    texts = [words(render_document(document)) for document in documents]
+    frequency = Counter(word for text in texts for word in set(text))
+    return _Collection(len(texts), frequency, max(1.0, sum(map(len, texts)) / len(texts)))

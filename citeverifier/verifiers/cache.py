@@ -1,0 +1,123 @@
+"""Scores kept across schemes and runs, so that each distinct pair is asked once per level and verifier.
+
+An SQLite file: one row a (verifier fingerprint, level, rendered pair). Only scores are kept; what came out unscored is
+asked again. Rows are committed as they come, so that a run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from citeverifier.records import Pair, Support
+from citeverifier.text.rendering import RENDERING, render_document
+from citeverifier.verifiers.base import Composed, Fingerprinted, Scorer, Scores
+
+CHUNK = 2048  # pairs asked between commits
+_LOOKUP = 500  # keys a query
+
+
+class ScoreCache:
+    """The file. Several processes may use it at once.
+
+    Raises ValueError where the file is none of ours.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._rows = sqlite3.connect(self.path, timeout=60)
+        try:
+            self._rows.execute("PRAGMA journal_mode=WAL")
+            self._rows.execute(
+                "CREATE TABLE IF NOT EXISTS scores "
+                "(key BLOB PRIMARY KEY, score REAL NOT NULL, calls REAL, tokens REAL, seconds REAL) WITHOUT ROWID"
+            )
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"cache={path}: expected a score cache (an SQLite file), came: {error}") from None
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, list[float]]:
+        """(score, calls, tokens, seconds) of the keys that are known."""
+        found = {}
+        for start in range(0, len(keys), _LOOKUP):
+            part = keys[start : start + _LOOKUP]
+            marks = ",".join("?" * len(part))
+            for key, *row in self._rows.execute(f"SELECT * FROM scores WHERE key IN ({marks})", part):
+                found[key] = row
+        return found
+
+    def put(self, rows: Sequence[tuple[bytes, float, float, float, float]]) -> None:
+        """Keep rows (key, score, calls, tokens, seconds) for good."""
+        with self._rows:
+            self._rows.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)", rows)
+
+
+class CachedScorer:
+    """A Scorer that asks `scorer` only what the cache does not know.
+
+    Cost counts a pair from the cache with what it took when it was asked (its part of that call), so that a run's cost
+    does not depend on what ran before; the note `cached` says how many came from there. Other notes are of new pairs.
+    """
+
+    def __init__(self, scorer: Scorer, cache: ScoreCache, fingerprint: str) -> None:
+        self.scorer, self.cache, self.fingerprint = scorer, cache, fingerprint
+        self.name = scorer.name
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """Scores of the pairs, new ones as `scorer` gives them."""
+        keys = [self._key(pair, level) for pair in pairs]
+        distinct = dict(zip(keys, pairs, strict=True))
+        known = self.cache.get(list(distinct))
+        missing = [key for key in distinct if key not in known]
+        calls, tokens, seconds = (sum(row[i] for row in known.values()) for i in (1, 2, 3))
+        notes = {"cached": len(known)}
+        reasons: dict[bytes, str] = {}
+        for start in range(0, len(missing), CHUNK):
+            part = missing[start : start + CHUNK]
+            began = time.perf_counter()
+            asked = self.scorer.score([distinct[key] for key in part], level)
+            spent = (asked.calls / len(part), asked.tokens / len(part), (time.perf_counter() - began) / len(part))
+            rows = [(key, float(score), *spent) for key, score in zip(part, asked.values, strict=True)]
+            scored = [row for row in rows if not np.isnan(row[1])]
+            self.cache.put(scored)
+            known |= {key: row for key, *row in scored}
+            reasons |= {part[i]: reason for i, reason in asked.reasons.items()}
+            calls, tokens, seconds = calls + asked.calls, tokens + asked.tokens, seconds + asked.saved_seconds
+            for note, number in asked.notes.items():
+                notes[note] = notes.get(note, 0) + number
+        values = np.array([known[key][0] if key in known else np.nan for key in keys], dtype=np.float64)
+        why = {i: reasons[key] for i, key in enumerate(keys) if key in reasons}
+        return Scores(values, why, len(distinct), round(calls), round(tokens), notes, seconds)
+
+    def _key(self, pair: Pair, level: Support) -> bytes:
+        documents = [render_document(document) for document in pair.documents]
+        asked = [self.fingerprint, level.label, RENDERING, pair.lang, pair.statement, pair.context, documents]
+        return hashlib.sha256(json.dumps(asked, ensure_ascii=False).encode()).digest()
+
+
+def fingerprint_of(verifier: object) -> str | None:
+    """What the scores of a verifier, or of those inside it, depend on; None where one does not say."""
+    if isinstance(verifier, Composed):
+        inner: list[str | None] = []
+
+        def note(scorer: Scorer) -> Scorer:
+            inner.append(fingerprint_of(scorer))
+            return scorer
+
+        verifier.wrap(note)
+        return None if None in inner else hashlib.sha256(repr(inner).encode()).hexdigest()
+    return verifier.fingerprint if isinstance(verifier, Fingerprinted) else None
+
+
+def with_cache(verifier: Scorer, cache: ScoreCache) -> Scorer:
+    """The verifier, or those inside it, asked through the cache, where they say what their scores depend on."""
+    if isinstance(verifier, Composed):
+        verifier.wrap(lambda scorer: with_cache(scorer, cache))
+        return verifier
+    return CachedScorer(verifier, cache, verifier.fingerprint) if isinstance(verifier, Fingerprinted) else verifier

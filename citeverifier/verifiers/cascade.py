@@ -1,0 +1,126 @@
+"""A small Scorer decides what it is sure of; a bigger one is asked about the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.metrics.decisions import Bools, Floats, best_threshold
+from citeverifier.records import Pair, Support
+from citeverifier.verifiers.base import Scorer, Scores
+
+_LEVELS = (Support.PARTIAL, Support.FULL)
+
+
+@dataclass(frozen=True)
+class Band:
+    """Scores of the small verifier in [low, high) are passed on; `small` and `big` are the thresholds of the two."""
+
+    low: float = 0.0
+    high: float = float(np.nextafter(1.0, 2.0))
+    small: float = 0.5
+    big: float = 0.5
+
+
+class Cascade:
+    """P(support >= level) by `small` where it is sure, by `big` in the band between.
+
+    On dev, per level: the band's ends are where those below are false, and those from there on true, with the wanted
+    precision (the narrowest such band; a side on which it cannot be had passes everything on). Both verifiers' scores
+    are then put on one scale on which 0.5 is the threshold of each, so that a decision does not depend on who took it;
+    the note `passed_on` counts what the bigger one was asked. What it leaves unscored stays unscored.
+
+    Args:
+        small, big: any two Scorers.
+        precision: of the decisions that the small one takes, on either side.
+    """
+
+    name = "cascade"
+
+    def __init__(self, small: Scorer, big: Scorer, precision: float = 0.95) -> None:
+        self.small, self.big, self.precision = small, big, precision
+        self.name = f"cascade({small.name}, {big.name})"
+        self.bands: Mapping[Support, Band] = {}
+
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> None:
+        """Put `wrapper(scorer)` in the place of both."""
+        self.small, self.big = wrapper(self.small), wrapper(self.big)
+
+    def fit_band(self, dev: Sequence[Pair]) -> None:
+        """Choose band and thresholds; the big verifier is asked about dev pairs in the band only.
+
+        Raises ValueError where dev lacks pairs that reach a level, or pairs that do not.
+        """
+        bands = {}
+        for level in _LEVELS:
+            decided = [(pair, gold) for pair in dev if (gold := pair.reaches(level)) is not None]
+            values = self.small.score([pair for pair, _ in decided], level).values
+            known = ~np.isnan(values)
+            truth = np.array([gold for _, gold in decided], dtype=bool)
+            if len(set(truth[known].tolist())) < 2:
+                raise ValueError(
+                    f"cascade: expected dev pairs that reach level {level.label} and ones that do not, came one kind; "
+                    "name other dev data with fit=[...]"
+                )
+            low, high = band(truth[known], values[known], self.precision)
+            small = min(max(best_threshold(truth[known], values[known]), low), high)
+            passed = [i for i in np.flatnonzero(known) if low <= values[i] < high]
+            big = np.nan
+            if passed:
+                asked = self.big.score([decided[i][0] for i in passed], level).values
+                scored = ~np.isnan(asked)
+                big = best_threshold(truth[passed][scored], asked[scored])
+            bands[level] = Band(low, high, small, 0.5 if np.isnan(big) else big)
+        self.bands = bands
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """Scores of which 0.5 is everybody's threshold; raises RuntimeError before `fit_band`."""
+        if level not in self.bands:
+            raise RuntimeError("cascade: expected fit_band(dev) before score, came none")
+        at = self.bands[level]
+        first = self.small.score(pairs, level)
+        values = centred(first.values, at.small)
+        passed = [i for i, value in enumerate(first.values) if not np.isnan(value) and at.low <= value < at.high]
+        second = self.big.score([pairs[i] for i in passed], level)
+        values[passed] = centred(second.values, at.big)
+        reasons = dict(first.reasons) | {passed[i]: reason for i, reason in second.reasons.items()}
+        notes = {"passed_on": len(passed)}
+        for part in (first, second):
+            for note, number in part.notes.items():
+                notes[note] = notes.get(note, 0) + number
+        return Scores(
+            values,
+            reasons,
+            first.distinct,
+            first.calls + second.calls,
+            first.tokens + second.tokens,
+            notes,
+            first.saved_seconds + second.saved_seconds,
+        )
+
+
+def band(gold: Bools, score: Floats, precision: float) -> tuple[float, float]:
+    """(low, high) of the narrowest band: scores below low are false, from high on true, with the precision on dev."""
+    order = np.argsort(score, kind="stable")
+    ranked, labels = score[order], gold[order]
+    counts = np.arange(1, len(ranked) + 1)
+    last = np.append(np.diff(ranked) > 0, True)  # equal scores fall on the same side
+    false_below = np.flatnonzero((np.cumsum(~labels) / counts >= precision) & last)
+    first = np.append(True, np.diff(ranked) > 0)
+    true_above = np.flatnonzero((np.cumsum(labels[::-1])[::-1] / counts[::-1] >= precision) & first)
+    low = float(np.nextafter(ranked[false_below[-1]], np.inf)) if len(false_below) else 0.0
+    high = float(ranked[true_above[0]]) if len(true_above) else float(np.nextafter(1.0, 2.0))
+    if high < low:  # both sides claim the middle: nothing is passed on
+        low = high = best_threshold(gold, score)
+    return low, high
+
+
+def centred(score: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
+    """Scores with the threshold moved to 0.5, linear on either side, order kept."""
+    below = 0.5 * score / threshold if threshold > 0 else np.full_like(score, 0.5)
+    above = 0.5 + 0.5 * (score - threshold) / (1 - threshold) if threshold < 1 else np.ones_like(score)
+    moved: NDArray[np.float64] = np.where(np.isnan(score), np.nan, np.where(score >= threshold, above, below))
+    return moved

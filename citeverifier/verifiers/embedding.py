@@ -1,0 +1,102 @@
+"""Sentence embeddings: is the statement near a passage of its premise?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.records import Pair, Support
+from citeverifier.text.rendering import render_document
+from citeverifier.verifiers.base import Scores
+
+OVERLAP = 32  # tokens that neighbouring windows share
+
+
+class Embedding:
+    """The greatest cosine of the statement to any window of any document, cut to [0, 1], for both levels.
+
+    Documents over the model's length (`max_seq_length`) become overlapping windows; a statement over it is unscored. As
+    a maximum over documents it cannot see that two of them are needed: a floor.
+
+    Args:
+        path: any sentence-transformers model: hub id, folder, or `package:NAME/FOLDER`.
+        batch_size: texts encoded together.
+    """
+
+    name = "embedding"
+
+    def __init__(self, path: str, batch_size: int = 64) -> None:
+        from sentence_transformers import SentenceTransformer
+
+        from citeverifier.models.checkpoint import backbone_path
+
+        self.path, self.batch_size = backbone_path(path), batch_size
+        self._model: Any = SentenceTransformer(self.path)
+        self._vectors: dict[str, NDArray[np.float64]] = {}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the model's files (on the hub: its commit)."""
+        from citeverifier.models.checkpoint import model_fingerprint
+
+        return model_fingerprint(self.path, self._model[0].auto_model.config, self.name, self._limit)
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """Cosines in [0, 1]; each text is encoded once."""
+        values = np.full(len(pairs), np.nan)
+        reasons = {}
+        windows = {text: self._windows(text) for pair in pairs for text in map(render_document, pair.documents)}
+        long = {pair.statement: n for pair in pairs if (n := len(self._tokens(pair.statement))) > self._limit}
+        statements = {pair.statement for pair in pairs} - long.keys()
+        asked = [*statements, *(window for parts in windows.values() for window in parts)]
+        self._encode([text for text in dict.fromkeys(asked) if text not in self._vectors])
+        for i, pair in enumerate(pairs):
+            if pair.statement in long:
+                reasons[i] = f"statement of {long[pair.statement]} tokens, the model takes {self._limit}"
+                continue
+            parts = [window for document in pair.documents for window in windows[render_document(document)]]
+            cosine = np.stack([self._vectors[part] for part in parts]) @ self._vectors[pair.statement]
+            values[i] = np.clip(cosine.max(), 0.0, 1.0)
+        return Scores(
+            values,
+            reasons,
+            distinct=len({(pair.statement, pair.documents) for pair in pairs}),
+            notes={"windowed": sum(len(parts) > 1 for parts in windows.values())},
+        )
+
+    @property
+    def _limit(self) -> int:
+        """Tokens a text may have besides the special ones."""
+        return int(self._model.max_seq_length or 512) - 2
+
+    def _tokens(self, text: str) -> list[tuple[int, int]]:
+        """The character spans of a text's tokens."""
+        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        spans: list[tuple[int, int]] = encoded["offset_mapping"]
+        return spans
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from citeverifier.models.checkpoint import load_tokenizer
+
+        return load_tokenizer(self.path, None)
+
+    def _windows(self, text: str) -> list[str]:
+        """The text, or overlapping parts of it that the model takes whole."""
+        spans, limit = self._tokens(text), self._limit
+        if len(spans) <= limit:
+            return [text]
+        overlap = min(OVERLAP, limit // 2)
+        starts = range(0, len(spans) - overlap, limit - overlap)
+        return [text[spans[start][0] : spans[min(start + limit, len(spans)) - 1][1]] for start in starts]
+
+    def _encode(self, texts: Sequence[str]) -> None:
+        if texts:
+            vectors = self._model.encode(
+                list(texts), batch_size=self.batch_size, normalize_embeddings=True, show_progress_bar=False
+            )
+            self._vectors |= dict(zip(texts, np.asarray(vectors, dtype=np.float64), strict=True))

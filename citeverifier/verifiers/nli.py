@@ -1,0 +1,76 @@
+"""Models trained on natural language inference: does the premise entail the statement?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+from citeverifier.records import Pair, Support
+from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.once import Once
+
+
+class Nli:
+    """P(entailment) of an NLI classifier (entailment, neutral, contradiction; or entailment or not), for both levels.
+
+    The classes' names are read from the model's config. A premise over `max_length` tokens is windowed at level partial
+    (the greatest probability) and packed at level full (its best sentences together); the statement is never cut.
+
+    Args:
+        path: hub id or folder of an `AutoModelForSequenceClassification`.
+        max_length: tokens a pair may have; less where the model takes less.
+        dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it.
+
+    Raises:
+        ValueError: no class named entailment in the model's config.
+    """
+
+    name = "nli"
+
+    def __init__(
+        self, path: str, max_length: int = 512, dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    ) -> None:
+        import torch
+        from transformers import AutoModelForSequenceClassification
+
+        from citeverifier.models.checkpoint import load_tokenizer, position_limit
+        from citeverifier.models.device import native_bf16
+        from citeverifier.models.inputs import NliInputs
+        from citeverifier.models.scoring import CrossEncoderEngine
+
+        self.path, self.max_length = path, max_length
+        self.bf16 = dtype == "bfloat16" or (dtype == "auto" and native_bf16())
+        self._model = AutoModelForSequenceClassification.from_pretrained(
+            path, dtype=torch.bfloat16 if self.bf16 else torch.float32
+        ).eval()
+        self._model.to("cuda" if torch.cuda.is_available() else "cpu")
+        entailment = entailment_class(path, self._model.config.id2label)
+
+        def probability(model: Any, batch: dict[str, Any]) -> Any:
+            return model(**batch).logits.float().softmax(dim=-1)[:, entailment]
+
+        inputs = NliInputs(load_tokenizer(path, None), min(max_length, position_limit(self._model.config)))
+        self._once = Once(CrossEncoderEngine(self._model, inputs, probability).logits, context=False)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the model's files (on the hub: its commit), the length limit and the number format."""
+        from citeverifier.models.checkpoint import model_fingerprint
+
+        return model_fingerprint(self.path, self._model.config, self.name, self.max_length, self.bf16)
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """P(entailment); equal pairs are scored once, and known ones not again."""
+        return self._once.score(pairs, level)
+
+
+def entailment_class(path: str, names: Mapping[int, str]) -> int:
+    """The class that is named entailment, in any case; raises ValueError where none is, or several are."""
+    found = [position for position, name in names.items() if name.lower() in ("entailment", "entail", "entailed")]
+    if len(found) != 1:
+        raise ValueError(
+            f"{path}: expected one class named 'entailment' in config.json's id2label, came {list(names.values())}; "
+            "use a model trained on NLI, or name its classes there"
+        )
+    return int(found[0])

@@ -1,0 +1,55 @@
+"""Equal pairs are scored once, and known ones not again: what every model verifier does before its engine runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.records import Pair, Support
+from citeverifier.text.rendering import render_document
+from citeverifier.verifiers.base import Scores
+
+if TYPE_CHECKING:
+    from citeverifier.models.scoring import Logits
+
+_LEVELS = (Support.PARTIAL, Support.FULL)
+
+
+class Once:
+    """An engine that remembers what it scored, at both levels where a value holds at both.
+
+    Args:
+        engine: values of distinct pairs at a level.
+        context: whether a pair's context decides its value, too.
+    """
+
+    def __init__(self, engine: Callable[[Sequence[Pair], Support], Logits], *, context: bool) -> None:
+        self.engine, self.context = engine, context
+        self._known: dict[tuple[Hashable, Support], tuple[float, str | None]] = {}
+
+    def score(
+        self,
+        pairs: Sequence[Pair],
+        level: Support,
+        probability: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda values: values,
+    ) -> Scores:
+        """Scores of the pairs; `probability` makes them of the engine's values."""
+        keys = [self._key(pair) for pair in pairs]
+        new = {key: pair for key, pair in zip(keys, pairs, strict=True) if (key, level) not in self._known}
+        found = self.engine(list(new.values()), level)
+        for position, key in enumerate(new):
+            entry = float(found.values[position]), found.reasons.get(position)
+            for known_level in (level,) if position in found.apart else _LEVELS:
+                self._known[key, known_level] = entry
+        values = np.array([self._known[key, level][0] for key in keys], dtype=np.float64)
+        reasons = {i: reason for i, key in enumerate(keys) if (reason := self._known[key, level][1]) is not None}
+        notes = {"windowed": found.windowed, "packed": found.packed}
+        return Scores(probability(values), reasons, len(new), tokens=found.tokens, notes=notes)
+
+    def _key(self, pair: Pair) -> Hashable:
+        """What of a pair decides its score."""
+        context = pair.context if self.context else None
+        return pair.statement, context, tuple(render_document(document) for document in pair.documents)

@@ -1,0 +1,84 @@
+"""Held: the scores of a well-known library, divided by the statement's own; no score depends on its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+import bm25s
+import numpy as np
+import pytest
+
+from citeverifier.data.mini import load_mini
+from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.records import Document, Pair, Support
+from citeverifier.text.words import words
+from citeverifier.verifiers.base import Fittable
+from citeverifier.verifiers.bm25 import BM25
+
+
+def pair(statement: str, texts: Sequence[str], lang: str = "en") -> Pair:
+    return Pair("p", "e", "e/s0", lang, "g", statement, tuple(Document("", t) for t in texts), "made")
+
+
+TEXTS = [
+    "The Vistula is the longest river of Poland.",
+    "The Oder flows along the border, a river of Poland and Germany, and reaches the sea.",
+    "Mars is a planet.",
+    "Mars, Mars and Mars again: a red planet next to ours.",
+]
+FITTED = BM25()
+FITTED.fit([pair("x", TEXTS)])
+
+
+def value(statement: str, *texts: str) -> float:
+    return float(FITTED.score([pair(statement, texts)], Support.FULL).values[0])
+
+
+def test_the_library_gives_the_same_but_for_the_division() -> None:
+    library = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
+    library.index([words(text) for text in TEXTS], show_progress=False)
+    for statement in ("Mars is a red planet.", "The longest river of Poland", "the sea"):
+        expected = library.get_scores([word for word in words(statement) if word in library.vocab_dict])
+        found = np.array([value(statement, text) for text in TEXTS])
+        assert expected.max() > 0
+        own = found[found < 1]  # at 1 ours is cut
+        ratios = expected[found < 1][own > 0] / own[own > 0]
+        assert ratios == pytest.approx(ratios[0], rel=1e-5)
+        assert (found == 0).tolist() == (expected == 0).tolist()
+
+
+def test_the_statement_itself_scores_one_and_nothing_shared_zero() -> None:
+    assert value("The Vistula is long.", "The Vistula is long.") == pytest.approx(1.0)
+    assert value("Red planet", "rivers of Poland") == 0.0
+
+
+def test_rare_words_count_more() -> None:
+    assert value("Oder Mars", "Oder") > value("Oder Mars", "Mars")
+
+
+def test_each_word_takes_the_document_that_scores_it_best() -> None:
+    both = value("Vistula Mars", TEXTS[0], TEXTS[2])
+    assert both > max(value("Vistula Mars", TEXTS[0]), value("Vistula Mars", TEXTS[2]))
+    assert both == value("Vistula Mars", TEXTS[2], TEXTS[1], TEXTS[0])
+
+
+def test_batched_is_single_in_both_languages() -> None:
+    verifier = BM25()
+    verifier.fit(list(ordinal_pairs(load_mini("train"))))
+    pairs = list(islice(ordinal_pairs(load_mini("test")), 0, 300, 3))
+    assert {pair.lang for pair in pairs} == {"en", "pl"}
+    batched = verifier.score(pairs, Support.PARTIAL)
+    assert batched.values.tolist() == [verifier.score([pair], Support.FULL).values[0] for pair in pairs]
+    assert 0 <= batched.values.min() < 0.3 < 0.6 < batched.values.max() <= 1
+
+
+def test_what_cannot_be_scored() -> None:
+    scores = FITTED.score([pair("...", TEXTS), pair("Mars", TEXTS)], Support.FULL)
+    assert scores.reasons == {0: "the statement has no words"}
+    assert np.isnan(scores.values).tolist() == [True, False]
+    with pytest.raises(ValueError, match=r"fitted on \(en\), came 'pl'"):
+        FITTED.score([pair("Mars", TEXTS, "pl")], Support.FULL)
+    with pytest.raises(RuntimeError, match="fit"):
+        BM25().score([pair("Mars", TEXTS)], Support.FULL)
+    assert isinstance(BM25(), Fittable)
