@@ -82,7 +82,7 @@ def _read(options: LLMOptions, request: Request, answer: Any) -> Reply:
         try:
             json.loads(content)
         except ValueError:
-            return Reply(None, f"expected JSON, came {shorten(content)}")
+            return Reply(None, f"expected JSON, came {shorten(content)}", raw=content)
     return Reply(content)
 
 
@@ -94,11 +94,11 @@ def _read_choice(options: LLMOptions, request: Request, content: str, choice: Ma
             said = json.loads(content)["answer"]
             start = content.index(json.dumps(said, ensure_ascii=False)[1:-1], content.index(":"))
         except (ValueError, KeyError, TypeError):
-            return Reply(None, f'expected {{"answer": ...}}, came {shorten(content)}')
+            return Reply(None, f'expected {{"answer": ...}}, came {shorten(content)}', raw=content)
     spelt = {known.strip().casefold(): known for known in request.choices}
     chosen = spelt.get(str(said).strip().casefold())
     if chosen is None:
-        return Reply(None, f"expected one of {list(request.choices)}, came {shorten(content)}")
+        return Reply(None, f"expected one of {list(request.choices)}, came {shorten(content)}", raw=content)
     found = None
     if request.logprobs and (tokens := _alternatives(choice.get("logprobs"))) is not None:
         found = probabilities(request.choices, tokens, start)

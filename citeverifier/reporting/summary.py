@@ -81,6 +81,7 @@ def summarise(
                 "distinct_pairs": cost.distinct_pairs,
                 "calls": cost.calls,
                 "tokens": cost.tokens,
+                **({} if cost.money is None else {"money": round(cost.money, 6)}),
                 **cost.notes,
             },
         }

@@ -19,13 +19,17 @@ LEVELS = (Support.PARTIAL, Support.FULL)
 
 @dataclass
 class Cost:
-    """What a run took: wall seconds of scoring, pairs asked, distinct pairs scored, calls and tokens, other counts."""
+    """What a run took: wall seconds of scoring, pairs asked, distinct pairs scored, calls and tokens, other counts.
+
+    `money`: what the calls cost, in the currency of their prices; None where nothing is paid for.
+    """
 
     seconds: float = 0.0
     pairs: int = 0
     distinct_pairs: int = 0
     calls: int = 0
     tokens: int = 0
+    money: float | None = None
     notes: dict[str, int] = field(default_factory=dict)
 
     def add(self, spent: Scores | Selection) -> None:
@@ -33,6 +37,8 @@ class Cost:
         self.distinct_pairs += spent.distinct
         self.calls += spent.calls
         self.tokens += spent.tokens
+        if spent.money is not None:
+            self.money = (self.money or 0.0) + spent.money
         self.seconds += spent.saved_seconds
         for note, number in spent.notes.items():
             self.notes[note] = self.notes.get(note, 0) + number

@@ -22,8 +22,9 @@ class Scores:
     """Scores of n pairs.
 
     `values`: (n,) P(support >= level) in [0, 1], nan where unscored. `reasons`: why, by position, for each nan.
-    `distinct`, `calls`, `tokens`: what it cost. `notes`: counts worth reporting (windowed, packed premises).
-    `saved_seconds`: what the scores that came from a cache once took.
+    `distinct`, `calls`, `tokens`: what it cost; `money`, where calls are paid for, in the currency of their prices.
+    `notes`: counts worth reporting (windowed, packed premises). `saved_seconds`: what the scores that came from a cache
+    once took.
     """
 
     values: NDArray[np.float64]
@@ -33,6 +34,7 @@ class Scores:
     tokens: int = 0
     notes: Mapping[str, int] = field(default_factory=dict)
     saved_seconds: float = 0.0
+    money: float | None = None
 
 
 @runtime_checkable
@@ -60,7 +62,7 @@ class Listing:
 class Selection:
     """Selected positions with scores, or None with the reason.
 
-    `distinct` to `saved_seconds`: what it cost, as in `Scores`; of statements asked together the first has it.
+    `distinct` to `money`: what it cost, as in `Scores`; of statements asked together the first has it.
     """
 
     positions: tuple[int, ...] | None
@@ -71,6 +73,7 @@ class Selection:
     tokens: int = 0
     notes: Mapping[str, int] = field(default_factory=dict)
     saved_seconds: float = 0.0
+    money: float | None = None
 
 
 @runtime_checkable

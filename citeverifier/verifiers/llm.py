@@ -12,7 +12,7 @@ from citeverifier.llm.parsing import parse_verdict
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
 from citeverifier.verifiers.base import Scores
-from citeverifier.verifiers.prompted import PromptChoice, ask
+from citeverifier.verifiers.prompted import PromptChoice, ask, words_of
 
 
 class LLMVerdict:
@@ -36,20 +36,21 @@ class LLMVerdict:
         reasons: dict[int, str] = {}
         without = 0
         for i, (pair, reply) in enumerate(zip(pairs, replies, strict=True)):
-            if reply.text is None:
+            text = words_of(reply)
+            if text is None:
                 reasons[i] = reply.error or "no reply"
                 continue
             if reply.probabilities is not None:
                 values[i] = reply.probabilities[self._answers(pair.lang)[0]]
                 continue
-            verdict, problem = parse_verdict(reply.text, self.prompt.lang or pair.lang)
+            verdict, problem = parse_verdict(text, self.prompt.lang or pair.lang)
             if verdict is None:
                 reasons[i] = problem or "no verdict"
             else:
                 values[i] = float(verdict)
                 without += not self.prompt.reasoning
         return Scores(
-            values, reasons, distinct=len(set(requests)), calls=cost.calls, tokens=cost.tokens, money=cost.money,
+            values, reasons, distinct=len({request.messages for request in requests}), calls=cost.calls, tokens=cost.tokens, money=cost.money,
             notes={"without_logprobs": without} if without else {},
         )  # fmt: skip
 

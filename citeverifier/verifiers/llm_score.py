@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 
 from citeverifier.llm.client import LLM
-from citeverifier.llm.options import Reply, Request
+from citeverifier.llm.options import Request
 from citeverifier.llm.parsing import parse_number
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Scores
-from citeverifier.verifiers.prompted import PromptChoice, ask
+from citeverifier.verifiers.prompted import PromptChoice, ask, words_of
 
 GRADES = ("0", "1", "2")
 
@@ -39,17 +39,18 @@ class LLMScore:
         reasons: dict[int, str] = {}
         without = 0
         for i, reply in enumerate(replies):
-            if reply.text is None:
+            text = words_of(reply)
+            if text is None:
                 reasons[i] = reply.error or "no reply"
                 continue
-            value, problem = self._grade(reply, level)
+            value, problem = self._grade(text, reply.probabilities, level)
             if value is None:
                 reasons[i] = problem or "no grade"
             else:
                 values[i] = value
                 without += self.scale == "discrete" and reply.probabilities is None
         return Scores(
-            values, reasons, distinct=len(set(requests)), calls=cost.calls, tokens=cost.tokens, money=cost.money,
+            values, reasons, distinct=len({request.messages for request in requests}), calls=cost.calls, tokens=cost.tokens, money=cost.money,
             notes={"without_logprobs": without} if without else {},
         )  # fmt: skip
 
@@ -61,13 +62,15 @@ class LLMScore:
             return Request(messages, max_tokens=self.prompt.max_tokens)
         return Request(messages, choices=GRADES, logprobs=True, max_tokens=self.prompt.max_tokens)
 
-    def _grade(self, reply: Reply, level: Support) -> tuple[float | None, str | None]:
-        """(score, what was wrong) of a reply with a text."""
+    def _grade(
+        self, text: str, probabilities: Mapping[str, float] | None, level: Support
+    ) -> tuple[float | None, str | None]:
+        """(score, what was wrong) of a reply."""
         if self.scale == "continuous":
-            return parse_number(reply.text or "", 0.0, 1.0)
-        if reply.probabilities is not None:
-            return min(1.0, sum(p for grade, p in reply.probabilities.items() if int(grade) >= level)), None
-        grade, problem = parse_number(reply.text or "", 0, 2)
+            return parse_number(text, 0.0, 1.0)
+        if probabilities is not None:
+            return min(1.0, sum(p for grade, p in probabilities.items() if int(grade) >= level)), None
+        grade, problem = parse_number(text, 0, 2)
         if grade is not None and not grade.is_integer():
             return None, f"expected a grade of {', '.join(GRADES)}, came {grade:g}"
         return (None, problem) if grade is None else (float(grade >= level), None)

@@ -9,7 +9,7 @@ from citeverifier.llm.client import LLM
 from citeverifier.llm.options import Reply, Request
 from citeverifier.llm.parsing import parse_indices, parse_json
 from citeverifier.verifiers.base import Listing, Selection
-from citeverifier.verifiers.prompted import PromptChoice, ask
+from citeverifier.verifiers.prompted import PromptChoice, ask, words_of
 
 KEY = "citations"
 
@@ -29,13 +29,11 @@ class LLMSelect:
         """One selection a statement; the first carries what the batch cost."""
         requests = [self._request(listing) for listing in statements]
         replies, cost = ask(self.llm, requests)
-        made = [
-            self._read(reply, len(listing.documents)) for reply, listing in zip(replies, statements, strict=True)
-        ]
+        made = [self._read(reply, len(listing.documents)) for reply, listing in zip(replies, statements, strict=True)]
         if made:
             first = made[0]
             made[0] = Selection(
-                first.positions, reason=first.reason, distinct=len(set(requests)), calls=cost.calls,
+                first.positions, reason=first.reason, distinct=len({request.messages for request in requests}), calls=cost.calls,
                 tokens=cost.tokens, money=cost.money, notes=first.notes,
             )  # fmt: skip
         return made
@@ -54,18 +52,23 @@ class LLMSelect:
         return Request(messages, schema=schema, max_tokens=self.prompt.max_tokens)
 
     def _read(self, reply: Reply, count: int) -> Selection:
-        if reply.text is None:
+        text = words_of(reply)
+        if text is None:
             return Selection(None, reason=reply.error or "no reply")
-        value, _ = parse_json(reply.text)
+        value, problem = parse_json(text)
+        if value is None and "{" in text:  # JSON was meant
+            return Selection(None, reason=problem)
         named = value.get(KEY) if isinstance(value, dict) else value
         if isinstance(named, list) and all(isinstance(n, int) and not isinstance(n, bool) for n in named):
             return _selection(named, count)
         if value is not None and not isinstance(value, int):
             return Selection(None, reason=f'expected {{"{KEY}": [numbers]}}, came {_short(value)}')
-        positions, problems = parse_indices(reply.text, count)  # free text: "[1], [3] and 4"
+        positions, problems = parse_indices(text, count)  # free text: "[1], [3] and 4"
         if positions is None:
             return Selection(None, reason="; ".join(problems))
-        return _noted(positions, outside=sum("outside" in p for p in problems), again=sum("again" in p for p in problems))
+        return _noted(
+            positions, outside=sum("outside" in p for p in problems), again=sum("again" in p for p in problems)
+        )
 
 
 def _selection(numbers: Sequence[int], count: int) -> Selection:

@@ -49,3 +49,8 @@ def spent(before: Usage, after: Usage) -> Spent:
     tokens = (after.prompt_tokens - before.prompt_tokens) + (after.completion_tokens - before.completion_tokens)
     money = None if after.cost is None else after.cost - (before.cost or 0.0)
     return Spent(after.calls - before.calls, tokens, money)
+
+
+def words_of(reply: Reply) -> str | None:
+    """The reply's text, also where it does not fit the constraints that the request asked for; None where none came."""
+    return reply.raw if reply.text is None else reply.text
