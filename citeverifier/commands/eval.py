@@ -55,6 +55,9 @@ def run(config: DictConfig) -> Path:
         return folder
     ready = _prepare(config, scheme, verifier)
     predictions, cost = run_scheme(scheme, ready.verifier, records, ready.thresholds)
+    if getattr(verifier, "dry_run", False):
+        print(f"dry run: {cost.calls} calls, about {cost.tokens} prompt tokens{_price(cost.money)}; nothing was sent")
+        return folder
     write_predictions(folder / "predictions.jsonl", predictions, scheme.name)
     if any(prediction.answers for prediction in predictions):
         write_answers(folder / "answers.jsonl", predictions, scheme.name)
@@ -73,6 +76,10 @@ def run(config: DictConfig) -> Path:
         log.warning(warning)
     print(f"report: {report}")
     return folder
+
+
+def _price(money: float | None) -> str:
+    return "" if money is None else f", about {money:.2f} in the currency of llm.prices without the replies"
 
 
 @dataclass(frozen=True)

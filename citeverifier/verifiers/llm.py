@@ -27,6 +27,7 @@ class LLMVerdict:
     def __init__(self, llm: LLM, prompt: PromptChoice) -> None:
         self.llm, self.prompt = llm, prompt
         self.name = f"{llm.name} ({prompt.name}{'' if prompt.lang is None else f', {prompt.lang}'})"
+        self.dry_run = llm.options.dry_run
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """P(yes) of each pair to the question of the level."""

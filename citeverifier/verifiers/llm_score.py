@@ -30,6 +30,7 @@ class LLMScore:
             raise ValueError(f"scale: expected discrete or continuous, came {scale!r}")
         self.llm, self.prompt, self.scale = llm, prompt, scale
         self.name = f"{llm.name} ({prompt.name}{'' if prompt.lang is None else f', {prompt.lang}'})"
+        self.dry_run = llm.options.dry_run
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """The score of each pair at the level."""

@@ -24,6 +24,7 @@ class LLMSelect:
     def __init__(self, llm: LLM, prompt: PromptChoice) -> None:
         self.llm, self.prompt = llm, prompt
         self.name = f"{llm.name} ({prompt.name}{'' if prompt.lang is None else f', {prompt.lang}'})"
+        self.dry_run = llm.options.dry_run
 
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         """One selection a statement; the first carries what the batch cost."""
