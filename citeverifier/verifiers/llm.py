@@ -51,7 +51,7 @@ class LLMVerdict:
                 values[i] = float(verdict)
                 without += not self.prompt.reasoning
         return Scores(
-            values, reasons, distinct=len({request.messages for request in requests}), calls=cost.calls, tokens=cost.tokens, money=cost.money,
+            values, reasons, distinct=cost.distinct, calls=cost.calls, tokens=cost.tokens, money=cost.money,
             notes={"without_logprobs": without} if without else {},
         )  # fmt: skip
 

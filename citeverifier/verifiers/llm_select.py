@@ -34,7 +34,7 @@ class LLMSelect:
         if made:
             first = made[0]
             made[0] = Selection(
-                first.positions, reason=first.reason, distinct=len({request.messages for request in requests}), calls=cost.calls,
+                first.positions, reason=first.reason, distinct=cost.distinct, calls=cost.calls,
                 tokens=cost.tokens, money=cost.money, notes=first.notes,
             )  # fmt: skip
         return made

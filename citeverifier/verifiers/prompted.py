@@ -16,22 +16,25 @@ class PromptChoice:
 
     `lang`: the prompt's language whatever the statement's; None = the statement's own. `reasoning`: the reply is free
     text that ends in a verdict; otherwise it is constrained to the possible answers. `max_tokens` bounds the reply.
+    `folder`: where prompts of one's own are; None = the package's.
     """
 
     name: str
     lang: str | None = None
     reasoning: bool = False
     max_tokens: int = 16
+    folder: str | None = None
 
     def load(self, lang: str) -> Prompt:
         """The template for a statement's language; raises ValueError naming what there is."""
-        return Prompt.load(self.name, self.lang or lang)
+        return Prompt.load(self.name, self.lang or lang, self.folder)
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a batch cost: requests sent, tokens of prompts and replies, money (None without prices)."""
+    """What a batch cost: distinct questions, requests sent, tokens of prompts and replies, money (None without prices)."""
 
+    distinct: int
     calls: int
     tokens: int
     money: float | None
@@ -41,14 +44,13 @@ def ask(llm: LLM, requests: Sequence[Request]) -> tuple[list[Reply], Spent]:
     """Replies in order, equal requests sent once, and what they cost."""
     before = llm.usage
     replies = llm.ask(requests)
-    return replies, spent(before, llm.usage)
+    return replies, _spent(len({request.messages for request in requests}), before, llm.usage)
 
 
-def spent(before: Usage, after: Usage) -> Spent:
-    """What was used between two counts."""
+def _spent(distinct: int, before: Usage, after: Usage) -> Spent:
     tokens = (after.prompt_tokens - before.prompt_tokens) + (after.completion_tokens - before.completion_tokens)
     money = None if after.cost is None else after.cost - (before.cost or 0.0)
-    return Spent(after.calls - before.calls, tokens, money)
+    return Spent(distinct, after.calls - before.calls, tokens, money)
 
 
 def words_of(reply: Reply) -> str | None:
