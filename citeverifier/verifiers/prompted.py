@@ -32,7 +32,7 @@ class PromptChoice:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a batch cost: distinct questions, requests sent, tokens of prompts and replies, money (None without prices)."""
+    """What a batch cost: distinct questions, requests sent, tokens in and out, money (None without prices)."""
 
     distinct: int
     calls: int
