@@ -360,7 +360,8 @@ class Counted:
     def score(self, pairs, level):
         with Path("asked.jsonl").open("a") as out:
             for pair in pairs:
-                out.write(json.dumps([level.label, pair.statement, pair.context, [d.text for d in pair.documents]]) + "\\n")
+                texts = [document.text for document in pair.documents]
+                out.write(json.dumps([level.label, pair.statement, pair.context, texts]) + "\\n")
         return Scores(np.array([len(pair.statement) % 10 / 10 for pair in pairs]))
 """
 
