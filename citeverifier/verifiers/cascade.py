@@ -120,7 +120,7 @@ def band(gold: Bools, score: Floats, precision: float) -> tuple[float, float]:
 
 def centred(score: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
     """Scores with the threshold moved to 0.5, linear on either side, order kept."""
-    below = 0.5 * score / threshold if threshold > 0 else np.full_like(score, 0.5)
+    below = 0.5 * np.minimum(score, threshold) / threshold if threshold > 0 else np.full_like(score, 0.5)
     above = 0.5 + 0.5 * (score - threshold) / (1 - threshold) if threshold < 1 else np.ones_like(score)
     moved: NDArray[np.float64] = np.where(np.isnan(score), np.nan, np.where(score >= threshold, above, below))
     return moved

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,8 +58,6 @@ def by_listing(scores: Scores, listings: Sequence[Listing]) -> list[np.ndarray |
 
 def with_cost(selections: list[Selection], calls: Sequence[Scores]) -> list[Selection]:
     """The selections, the first of which carries what the score calls cost."""
-    from dataclasses import replace
-
     if not selections:
         return selections
     notes: dict[str, int] = {}

@@ -25,6 +25,8 @@ FILES = {
     "predictions.jsonl", "metrics.json", "report.md", "settings.png", "reliability.png", "provenance.json", "config",
     "eval.log",
 }  # fmt: skip
+SCHEMES = ("merged", "separate", "cite_separate", "cite_merged", "citation_prf", "pairs")
+IN_ROUNDS = ("cite_merged", "citation_prf")
 
 
 def python(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -95,7 +97,8 @@ def single(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, subprocess.Co
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """Every scheme in both languages, in one process."""
     folder = tmp_path_factory.mktemp("sweep")
-    evaluate(folder, "-m", "scheme=merged,separate,cite_separate,pairs", "lang=en,pl", "verifier=keyword")
+    schemes = ",".join(SCHEMES)
+    evaluate(folder, "-m", f"scheme={schemes}", "lang=en,pl", "verifier=keyword")
     (swept,) = (folder / "outputs" / "eval" / "sweep").iterdir()
     return {run.name.rpartition("-")[0]: Run(run) for run in swept.iterdir() if run.is_dir()}
 
@@ -164,10 +167,10 @@ def test_the_same_command_gives_the_same_numbers(single: tuple[Run, Any], tmp_pa
 
 
 def test_a_sweep_leaves_a_run_of_each_combination(sweep: dict[str, Run]) -> None:
-    schemes = ("merged", "separate", "cite_separate", "pairs")
-    assert sweep.keys() == {f"{scheme}-{lang}-keyword" for scheme in schemes for lang in ("en", "pl")}
+    assert sweep.keys() == {f"{scheme}-{lang}-keyword" for scheme in SCHEMES for lang in ("en", "pl")}
     for name, run in sweep.items():
-        assert {path.name for path in run.folder.iterdir()} == FILES
+        answers = {"answers.jsonl"} if name.startswith(IN_ROUNDS) else set()
+        assert {path.name for path in run.folder.iterdir()} == FILES | answers
         assert "-".join((run.metrics["scheme"], run.metrics["lang"], run.metrics["verifier"])) == name
 
 
@@ -187,11 +190,13 @@ def test_settings_and_levels_of_each_scheme(sweep: dict[str, Run]) -> None:
         "merged": {(s, "full") for s in ("correct", "incorrect", "replaced", "added", "removed")},
         "separate": {(s, "partial") for s in ("correct", "incorrect.altered", "incorrect.other", "irrelevant")},
         "cite_separate": {("statement", "partial"), ("corrupted", "partial")},
+        "cite_merged": {("statement", "full"), ("corrupted", "full")},
+        "citation_prf": {("recall", "full"), ("precision", "full"), ("corrupted", "full")},
         "pairs": {("partial", "partial"), ("full", "full")},
     }
 
 
-@pytest.mark.parametrize("scheme", ["merged", "separate", "cite_separate"])
+@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme != "pairs"])
 def test_both_languages_ask_the_same(sweep: dict[str, Run], scheme: str) -> None:
     english, polish = (
         [(row["statement_id"], row["setting"], row["premise"]) for row in sweep[f"{scheme}-{lang}-keyword"].predictions]
@@ -204,19 +209,32 @@ def test_metrics_recompute_from_predictions_jsonl(sweep: dict[str, Run]) -> None
     for name, run in sweep.items():
         rows, metrics = run.predictions, run.metrics
         gold, decision, score = ([row[key] for row in rows] for key in ("gold", "decision", "score"))
-        assert decision == [row["score"] >= row["threshold"] for row in rows]
+        if not name.startswith(IN_ROUNDS):
+            assert decision == [row["score"] >= row["threshold"] for row in rows]
         cells = list(zip(gold, decision, strict=True))
         kinds = {"tp": (True, True), "fn": (True, False), "fp": (False, True), "tn": (False, False)}
         assert metrics["counts"] == {key: cells.count(cell) for key, cell in kinds.items()}
         expected = {
             "accuracy": sum(g == d for g, d in cells) / len(cells),
             "f1": f1_score(gold, decision),
-            "auroc": roc_auc_score(gold, score),
-            "exact": _exact(rows) if metrics["scheme"] == "cite_separate" else None,
+            "auroc": None if None in score else roc_auc_score(gold, score),
+            "exact": _exact(rows) if metrics["scheme"] in ("cite_separate", "cite_merged") else None,
             "twin_accuracy": _twins(rows) if metrics["scheme"] in ("merged", "separate") else None,
         }
         found = {key: metrics["metrics"][key] for key in expected}
         assert found == pytest.approx(expected, abs=1e-6), name
+
+
+def test_cite_merged_recomputes_from_its_answers(sweep: dict[str, Run]) -> None:
+    run = sweep["cite_merged-en-keyword"]
+    lines = (run.folder / "answers.jsonl").read_text(encoding="utf-8").splitlines()
+    answers = {(row["statement_id"], tuple(sorted(row["premise"]))): row["decision"] for row in map(json.loads, lines)}
+    assert len(lines) == len(answers) == run.metrics["cost"]["pairs"]
+    everything = tuple(range(10))
+    for row in run.predictions:
+        whole = answers[row["statement_id"], everything]
+        rest = answers.get((row["statement_id"], tuple(i for i in everything if i not in row["premise"])))
+        assert row["decision"] == (whole and not rest)
 
 
 def _exact(rows: Sequence[dict[str, Any]]) -> float:
@@ -257,6 +275,36 @@ def test_statement_only_sees_no_document_in_either_language(tmp_path: Path) -> N
     assert len({value for values in scores.values() for value in values}) > 50
 
 
+def test_a_selector_is_tuned_on_dev_and_reported_untuned_too(tmp_path: Path) -> None:
+    scorer = "verifier@verifier.scorer=keyword"
+    evaluate(tmp_path, "scheme=cite_list", "verifier=listwise", scorer)
+    run = only_run(tmp_path, "cite_list-en-listwise")
+    assert run.metrics["verifier"] == "listwise(keyword)"
+    assert run.metrics["n"] == 1140
+    assert set(run.metrics["thresholds"]) == {"alone", "pair", "nothing"}
+    assert {t["source"] for t in run.metrics["thresholds"].values()} == {"chosen on 70 dev statements of mini"}
+    assert run.metrics["metrics"]["auroc"] is None
+    assert run.metrics["metrics"]["exact"] == pytest.approx(_exact(run.predictions), abs=1e-6)
+    assert run.metrics["metrics"]["exact"] > run.metrics["default"]["metrics"]["exact"]
+    assert {(row["score"], row["threshold"]) for row in run.predictions} == {(None, None)}
+    assert not (run.folder / "answers.jsonl").exists()
+
+
+def test_a_cascade_says_what_it_passed_on(tmp_path: Path) -> None:
+    parts = ("verifier@verifier.small=keyword", "verifier@verifier.big=bm25")
+    evaluate(tmp_path, "scheme=separate", "verifier=cascade", *parts)
+    run = only_run(tmp_path, "separate-en-cascade")
+    assert run.metrics["verifier"] == "cascade(keyword, bm25)"
+    assert 0 < run.metrics["cost"]["passed_on"] <= run.metrics["n"]
+
+
+def test_what_a_verifier_cannot_serve_is_said_at_once(tmp_path: Path) -> None:
+    message = refused(tmp_path, "scheme=cite_list", "verifier=keyword")
+    assert message.startswith("scheme=cite_list: needs a verifier that selects from a list, came keyword")
+    message = refused(tmp_path, "scheme=merged", "verifier=top_k", "verifier@verifier.scorer=keyword")
+    assert message.startswith("scheme=merged: needs a verifier that scores pairs, came top_k(keyword)")
+
+
 HANDMADE = """
 import numpy as np
 
@@ -292,6 +340,69 @@ def test_own_verifiers_bring_thresholds_and_leave_pairs_unscored(tmp_path: Path)
         assert warning in (run.folder / "report.md").read_text(encoding="utf-8")
         assert warning in (run.folder / "eval.log").read_text(encoding="utf-8")
     assert done.stdout.count("are unscored") == 2
+
+
+# --- cache and resume --------------------------------------------------------------------------------------------
+
+COUNTED = """
+import json
+from pathlib import Path
+
+import numpy as np
+
+from citeverifier.verifiers.base import Scores
+
+
+class Counted:
+    name = "counted"
+    fingerprint = "by hand, 1"
+
+    def score(self, pairs, level):
+        with Path("asked.jsonl").open("a") as out:
+            for pair in pairs:
+                texts = [document.text for document in pair.documents]
+                out.write(json.dumps([level.label, pair.statement, pair.context, texts]) + "\\n")
+        return Scores(np.array([len(pair.statement) % 10 / 10 for pair in pairs]))
+"""
+
+
+def test_schemes_and_runs_share_scores_and_finished_runs_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "counted.py").write_text(COUNTED, encoding="utf-8")
+
+    def sweep(*overrides: str) -> tuple[str, int]:
+        asked = tmp_path / "asked.jsonl"
+        before = len(asked.read_text().splitlines()) if asked.exists() else 0
+        done = evaluate(
+            tmp_path, "-m", "scheme=separate,cite_separate", "verifier=keyword", "verifier._target_=counted.Counted",
+            "hydra.sweep.dir=swept", *overrides,
+        )  # fmt: skip
+        return done.stdout, len(asked.read_text().splitlines()) - before
+
+    _, first = sweep()
+    lines = (tmp_path / "asked.jsonl").read_text().splitlines()
+    assert len(lines) == len(set(lines)), "no pair is asked twice at a level, whichever scheme asks"
+    runs = sorted((tmp_path / "swept").glob("*keyword*"))
+    metrics = [Run(run).metrics for run in runs]
+    assert sum(m["cost"]["cached"] for m in metrics) > 0
+    assert (tmp_path / "outputs" / "cache" / "scores.sqlite").is_file()
+
+    # One run is there, the other was stopped: only the second is done again, from the cache.
+    (runs[1] / "provenance.json").unlink()
+    made = (runs[0] / "metrics.json").stat().st_mtime_ns
+    out, asked = sweep("resume=true")
+    assert asked == 0 < first
+    assert out.count("holds this run already, skipped") == 1
+    assert (runs[0] / "metrics.json").stat().st_mtime_ns == made
+    assert (runs[1] / "provenance.json").is_file()
+    again = [Run(run).metrics for run in runs]
+    assert [m["metrics"] for m in again] == [m["metrics"] for m in metrics]
+    assert [m["cost"]["pairs"] for m in again] == [m["cost"]["pairs"] for m in metrics]
+
+    # Other data, another seed or another verifier is another run.
+    out, _ = sweep("resume=true", "seed=14")
+    assert "skipped" not in out
+    out, asked = sweep("resume=true", "seed=14", "cache=null")
+    assert out.count("skipped") == 2, "where scores are kept does not matter"
 
 
 # --- users' files and mistakes -----------------------------------------------------------------------------------
@@ -333,8 +444,11 @@ def test_without_a_checkpoint_the_remedy_is_named(tmp_path: Path) -> None:
 def test_help_lists_the_choices_and_imports_no_torch(tmp_path: Path) -> None:
     done = python(tmp_path, "-X", "importtime", str(REPOSITORY / "eval.py"), "--help")
     assert done.returncode == 0, done.stderr
-    assert "scheme: cite_separate, merged, pairs, separate" in done.stdout
-    assert "verifier: citeverifier, keyword, statement_only" in done.stdout
+    listed = {
+        line.split(":")[0]: set(line.split(": ")[1].split(", ")) for line in done.stdout.splitlines() if ": " in line
+    }
+    assert listed["scheme"] >= {*SCHEMES, "cite_list"}
+    assert listed["verifier"] >= {"citeverifier", "keyword", "statement_only"}
     modules = imported(done)
     assert "hydra" in modules
     assert modules.isdisjoint({*HEAVY, "numpy", "sklearn", "matplotlib"})

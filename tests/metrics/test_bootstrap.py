@@ -13,8 +13,10 @@ from citeverifier.metrics.bootstrap import (
     Estimate,
     auroc_estimate,
     decision_estimates,
+    harmonic,
     resamples,
     share_estimate,
+    share_samples,
 )
 from citeverifier.metrics.decisions import auroc, count
 
@@ -144,3 +146,14 @@ def test_resamples_that_leave_a_metric_open_are_left_out() -> None:
     found = decision_estimates(np.array([True, False]), np.array([True, True]), np.array([0, 1]), sampled)
     assert (sampled.weights[:, 0] == 0).any()
     assert found["acc_true"] == Estimate(1.0, 1.0, 1.0)
+
+
+def test_shares_weigh_their_items_and_the_harmonic_mean_is_of_each_resample() -> None:
+    unit = np.array([0, 1, 1, 1])
+    sampled = resamples([0, 1], rounds=50)
+    right, weight = np.array([True, False, False, True]), np.array([1, 1 / 3, 1 / 3, 1 / 3])
+    samples = share_samples(right, weight, unit, sampled)
+    assert samples[0] == pytest.approx((1 + 1 / 3) / 2)
+    assert {round(value, 6) for value in samples.tolist()} <= {1.0, round(1 / 3, 6), round(2 / 3, 6)}
+    recall, precision = np.array([1.0, 0.0, 0.5, math.nan]), np.array([0.5, 0.0, 0.5, 1.0])
+    assert harmonic(recall, precision) == pytest.approx([2 / 3, 0.0, 0.5, math.nan], nan_ok=True)

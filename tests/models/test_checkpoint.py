@@ -14,6 +14,7 @@ from transformers import AutoModel, AutoModelForSequenceClassification, AutoToke
 from citeverifier.models.checkpoint import (
     CheckpointConfig,
     backbone_path,
+    files_fingerprint,
     load_checkpoint,
     load_tokenizer,
     position_limit,
@@ -136,3 +137,19 @@ def test_position_limit_leaves_out_reserved_positions(tiny: Any) -> None:
 
     limits = {name: position_limit(AutoConfig.from_pretrained(tiny(name))) for name in ("bert", "xlm-roberta")}
     assert limits == {"bert": 512, "xlm-roberta": 512}
+
+
+def test_a_fingerprint_is_of_files_and_settings(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "config.json").write_text("{}")
+    first = files_fingerprint(tmp_path, "nli", 512)
+    (tmp_path / "training_args.log").write_text("not the model's")
+    assert files_fingerprint(tmp_path, "nli", 512) == first
+    assert files_fingerprint(tmp_path, "nli", 256) != first
+    (tmp_path / "model.safetensors").write_bytes(b"Weights")
+    assert files_fingerprint(tmp_path, "nli", 512) != first
+
+
+def test_checkpoints_of_other_weights_have_other_fingerprints(cross_encoder: Path) -> None:
+    once, again, other = (OrdinalVerifier(str(cross_encoder), dtype=d) for d in ("float32", "float32", "bfloat16"))
+    assert once.fingerprint == again.fingerprint != other.fingerprint

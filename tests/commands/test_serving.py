@@ -1,0 +1,61 @@
+"""Held: what a verifier cannot do is said before anything is scored: what is needed, what came, which ones can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from citeverifier.commands.serving import check_served
+from citeverifier.records import Example, Pair, Support
+from citeverifier.schemes.cite_list import CiteList
+from citeverifier.schemes.cite_merged import CiteMerged
+from citeverifier.schemes.merged import Merged
+from citeverifier.verifiers.keyword import Keyword
+from citeverifier.verifiers.top_k import TopK
+
+
+@dataclass
+class Short:
+    """Takes so many documents."""
+
+    most: int
+    name: str = "short"
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Any:
+        raise AssertionError("nothing may be scored")
+
+    def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
+        over = sum(len(pair.documents) > self.most for pair in pairs)
+        return f"{over} of {len(pairs)} premises are over {self.most} documents" if over else None
+
+
+def test_a_list_needs_a_selector(worked_example: Example) -> None:
+    message = (
+        "scheme=cite_list: needs a verifier that selects from a list, came keyword, which scores pairs; use one of "
+        r"listwise, (.*, )?threshold, top_k \(verifier.scorer="
+    )
+    with pytest.raises(ValueError, match=message):
+        check_served(CiteList(), Keyword(), [worked_example])
+    check_served(CiteList(), TopK(Keyword()), [worked_example])
+
+
+def test_pairs_need_a_scorer(worked_example: Example) -> None:
+    with pytest.raises(
+        ValueError, match=r"scheme=merged: needs .* scores pairs, came top_k\(keyword\).* bm25, .*keyword"
+    ):
+        check_served(Merged(), TopK(Keyword()), [worked_example])
+    check_served(Merged(), Keyword(), [worked_example])
+
+
+def test_a_length_limit_is_checked_on_what_is_asked_first(worked_example: Example) -> None:
+    message = (
+        "scheme=cite_merged: needs premises of up to 10 documents scored at level full, came short: 2 of 2 premises "
+        "are over 4 documents; verifiers without a length limit: .*keyword"
+    )
+    with pytest.raises(ValueError, match=message):
+        check_served(CiteMerged(), Short(4), [worked_example])
+    check_served(CiteMerged(), Short(10), [worked_example])
+    check_served(Merged(), Short(4), [worked_example])

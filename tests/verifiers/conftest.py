@@ -1,0 +1,62 @@
+"""Shared by the verifier tests: tiny classifiers, pairs, scorers by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from citeverifier.records import Document, Pair, Support
+from citeverifier.verifiers.base import Scores
+
+
+@dataclass
+class ByHand:
+    """Scores by a function of a pair and the level; keeps what was asked, call by call."""
+
+    of: Callable[[Pair, Support], float]
+    name: str = "by hand"
+    asked: list[tuple[Support, list[Pair]]] = field(default_factory=list)
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        self.asked.append((level, list(pairs)))
+        values = np.array([self.of(pair, level) for pair in pairs], dtype=np.float64)
+        reasons = {i: "no answer" for i, value in enumerate(values) if math.isnan(value)}
+        return Scores(values, reasons, distinct=len(pairs), calls=1, tokens=10 * len(pairs), notes={"windowed": 1})
+
+
+def make_pair(statement: str, *texts: str, lang: str = "en", context: str | None = None) -> Pair:
+    documents = tuple(Document("", text) for text in texts)
+    return Pair(f"{statement}/{texts}", "e", "s", lang, "g", statement, documents, "k", context)
+
+
+LONG = " ".join(f"River number {i} flows through the old town of place {i}." for i in range(80))
+
+
+@pytest.fixture(scope="session")
+def tiny_classifier(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Folder of a tiny random classifier of an architecture with these class names."""
+
+    def make(architecture: str, names: Sequence[str]) -> Path:
+        import torch
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+        torch.manual_seed(3)
+        folder = tmp_path_factory.mktemp("classifier")
+        model = AutoModelForSequenceClassification.from_pretrained(tiny(architecture), num_labels=len(names))
+        model.config.id2label = dict(enumerate(names))
+        model.config.label2id = {name: i for i, name in enumerate(names)}
+        with torch.no_grad():  # as initialised, it says nearly the same of everything
+            for parameter in model.parameters():
+                if parameter.dim() == 2:
+                    parameter.mul_(8)
+        model.save_pretrained(folder)
+        AutoTokenizer.from_pretrained(tiny(architecture)).save_pretrained(folder)
+        return folder
+
+    return make

@@ -1,0 +1,177 @@
+"""Held: what is known is not asked again, by anyone; a second scheme asks new pairs only; a stopped run goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from citeverifier.data.mini import load_mini
+from citeverifier.records import Example, Pair, Support
+from citeverifier.schemes.cite_merged import CiteMerged
+from citeverifier.schemes.cite_separate import CiteSeparate
+from citeverifier.schemes.merged import Merged
+from citeverifier.schemes.run import Threshold, run_scheme
+from citeverifier.schemes.separate import Separate
+from citeverifier.verifiers import cache as module
+from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.cache import CachedScorer, ScoreCache, fingerprint_of, with_cache
+from citeverifier.verifiers.cascade import Cascade
+from citeverifier.verifiers.keyword import Keyword
+from citeverifier.verifiers.listwise import Listwise
+
+from .conftest import ByHand, make_pair
+
+PARTIAL, FULL = Support.PARTIAL, Support.FULL
+HALF = {PARTIAL: Threshold(0.5, "x"), FULL: Threshold(0.5, "x")}
+
+
+@dataclass
+class Known(ByHand):
+    """A scorer by hand with a fingerprint."""
+
+    fingerprint: str = "one"
+
+
+def length(pair: Pair, level: Support) -> float:
+    return len(pair.statement) % 10 / 10 + 0.05 * level
+
+
+def count(scorer: ByHand) -> int:
+    return sum(len(asked) for _, asked in scorer.asked)
+
+
+def test_known_pairs_are_not_asked_again_and_equal_ones_once(tmp_path: Path) -> None:
+    one, two, three = (make_pair(text, "A text.") for text in ("a", "bb", "ccc"))
+    scorer = Known(length)
+    cached = with_cache(scorer, ScoreCache(tmp_path / "deep" / "scores.sqlite"))
+    first = cached.score([one, two, replace(one, id="another id")], FULL)
+    assert count(scorer) == 2
+    second = cached.score([three, two, one], FULL)
+    assert [pair.statement for pair in scorer.asked[-1][1]] == ["ccc"]
+    assert second.values.tolist() == [length(pair, FULL) for pair in (three, two, one)]
+    assert first.values[2] == first.values[0]
+    assert (first.notes["cached"], second.notes["cached"]) == (0, 2)
+    cached.score([one], PARTIAL)
+    assert count(scorer) == 4, "levels are asked apart"
+
+
+def test_another_process_finds_them(tmp_path: Path) -> None:
+    pairs = [make_pair("a" * n, "A text.") for n in range(1, 8)]
+    path = tmp_path / "scores.sqlite"
+    first = with_cache(Known(length), ScoreCache(path)).score(pairs, FULL)
+    scorer = Known(length)
+    again = with_cache(scorer, ScoreCache(path)).score(pairs, FULL)
+    assert count(scorer) == 0
+    assert again.values.tolist() == first.values.tolist()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        make_pair("b", "A text."),
+        make_pair("a", "A text!"),
+        make_pair("a", "A text.", lang="pl"),
+        make_pair("a", "A text.", context="Why?"),
+        make_pair("a", "A", "text."),
+    ],
+)
+def test_whatever_may_change_a_score_is_part_of_its_key(tmp_path: Path, other: Pair) -> None:
+    scorer = Known(length)
+    with_cache(scorer, ScoreCache(tmp_path / "c")).score([make_pair("a", "A text."), other], FULL)
+    assert count(scorer) == 2
+
+
+def test_verifiers_do_not_share_scores(tmp_path: Path) -> None:
+    cache = ScoreCache(tmp_path / "c")
+    pair = make_pair("a", "A text.")
+    with_cache(Known(lambda pair, level: 0.2), cache).score([pair], FULL)
+    other = with_cache(Known(lambda pair, level: 0.7, fingerprint="two"), cache).score([pair], FULL)
+    assert other.values.tolist() == [0.7]
+
+
+def test_the_cost_is_that_of_asking(tmp_path: Path) -> None:
+    pairs = [make_pair("a" * n, "A text.") for n in range(1, 6)]
+    cached = with_cache(Known(length), ScoreCache(tmp_path / "c"))
+    first, again = cached.score(pairs, FULL), cached.score([*pairs, pairs[0]], FULL)
+    assert (again.distinct, again.calls, again.tokens) == (first.distinct, first.calls, first.tokens) == (5, 1, 50)
+    assert first.saved_seconds == 0 < again.saved_seconds
+    assert (first.notes, again.notes) == ({"cached": 0, "windowed": 1}, {"cached": 5})
+
+
+def test_what_came_out_unscored_is_asked_again(tmp_path: Path) -> None:
+    answers = iter([math.nan, 0.4])
+    scorer = Known(lambda pair, level: next(answers))
+    cached = with_cache(scorer, ScoreCache(tmp_path / "c"))
+    pair = make_pair("a", "A text.")
+    first = cached.score([pair, pair], FULL)
+    assert np.isnan(first.values).all()
+    assert first.reasons == {0: "no answer", 1: "no answer"}
+    assert cached.score([pair], FULL).values.tolist() == [0.4]
+
+
+def test_a_stopped_call_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CHUNK", 4)
+    pairs = [make_pair("a" * n, "A text.") for n in range(1, 21)]
+
+    @dataclass
+    class Stopped(Known):
+        def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+            if len(self.asked) == 3:
+                raise KeyboardInterrupt
+            return super().score(pairs, level)
+
+    with pytest.raises(KeyboardInterrupt):
+        with_cache(Stopped(length), ScoreCache(tmp_path / "c")).score(pairs, FULL)
+    scorer = Known(length)
+    scores = with_cache(scorer, ScoreCache(tmp_path / "c")).score(pairs, FULL)
+    assert count(scorer) == 8
+    assert scores.values.tolist() == [length(pair, FULL) for pair in pairs]
+
+
+def test_a_second_scheme_asks_the_new_pairs_only(tmp_path: Path) -> None:
+    examples: list[Example] = load_mini("test", "en")[:5]
+    asked: set[tuple[str, tuple[str, ...], Support]] = set()
+    total = 0
+    for scheme in (CiteSeparate(), Separate(), Merged(), CiteMerged(), CiteMerged()):
+        alone, scorer = Known(length), Known(length)
+        plain, _ = run_scheme(scheme, alone, examples, HALF)
+        found, cost = run_scheme(scheme, with_cache(scorer, ScoreCache(tmp_path / "c")), examples, HALF)
+        assert [p.score for p in found] == [p.score for p in plain]
+        wanted = {(p.statement, tuple(d.text for d in p.documents), level) for level, ps in alone.asked for p in ps}
+        assert count(scorer) == len(wanted - asked), scheme.name
+        assert cost.notes["cached"] == len(wanted & asked), scheme.name
+        asked |= wanted
+        total += count(scorer)
+    assert total == len(asked)
+    # Everything that Separate asks, cite_separate has asked; the second cite_merged asks nothing.
+    assert count(scorer) == 0
+
+
+def test_verifiers_without_a_fingerprint_are_asked_directly(tmp_path: Path) -> None:
+    keyword = Keyword()
+    assert with_cache(keyword, ScoreCache(tmp_path / "c")) is keyword
+    assert fingerprint_of(keyword) is None
+
+
+def test_the_scorers_inside_others_are_cached(tmp_path: Path) -> None:
+    cascade = Cascade(Known(length), Known(length, fingerprint="two"))
+    selector = Listwise(cascade)
+    assert fingerprint_of(selector) is not None
+    assert fingerprint_of(Listwise(Cascade(Known(length), Known(length)))) != fingerprint_of(selector)
+    assert fingerprint_of(Listwise(Cascade(Known(length), Keyword()))) is None
+    outer: Scorer = with_cache(selector, ScoreCache(tmp_path / "c"))  # type: ignore[arg-type]
+    assert outer is selector  # type: ignore[comparison-overlap]
+    assert selector.scorer is cascade
+    assert isinstance(cascade.small, CachedScorer)
+    assert isinstance(cascade.big, CachedScorer)
+
+
+def test_a_file_that_is_no_cache_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a database" * 100, encoding="utf-8")
+    with pytest.raises(ValueError, match="expected a score cache"):
+        ScoreCache(tmp_path / "notes.txt")

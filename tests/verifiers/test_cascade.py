@@ -1,0 +1,121 @@
+"""Held: the band holds the wanted precision on dev, only it is passed on, and decisions do not mix scales."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citeverifier.records import Pair, Support
+from citeverifier.verifiers.base import Banded, Composed
+from citeverifier.verifiers.cascade import Cascade, band, centred
+
+from .conftest import ByHand, make_pair
+
+PARTIAL, FULL = Support.PARTIAL, Support.FULL
+
+
+def labelled(number: int, supported: bool) -> Pair:
+    level = FULL if supported else Support.NONE
+    return replace(make_pair(f"{number}", "A text."), support_min=level, support_max=level)
+
+
+# Small scores: sure below .3 and from .7 on, wrong as often as right between.
+DEV = [labelled(n, supported=n >= 70 or (n >= 30 and n % 2 == 0)) for n in range(100)]
+
+
+def small(pair: Pair, level: Support) -> float:
+    return int(pair.statement) / 100
+
+
+def big(pair: Pair, level: Support) -> float:
+    """Right everywhere, on a scale of its own: supported is .3, not is .1."""
+    return 0.3 if int(pair.statement) % 2 == 0 else 0.1
+
+
+def fitted(precision: float = 0.95) -> tuple[Cascade, ByHand]:
+    asked = ByHand(big, name="big")
+    cascade = Cascade(ByHand(small, name="small"), asked, precision)
+    cascade.fit_band(DEV)
+    return cascade, asked
+
+
+def test_the_band_is_passed_on_and_decided_by_the_big_one() -> None:
+    cascade, asked = fitted(precision=1.0)
+    assert cascade.name == "cascade(small, big)"
+    at = cascade.bands[FULL]
+    assert 0.29 < at.low <= 0.3 + 1e-9
+    assert at.high in (0.68, 0.7)  # 68 is supported, 69 is not
+    asked.asked.clear()
+    scores = cascade.score(DEV, FULL)
+    passed = [int(pair.statement) for pair in asked.asked[0][1]]
+    assert passed == list(range(30 if at.low < 0.3 else 31, 70))
+    assert scores.notes["passed_on"] == len(passed)
+    assert (scores.values >= 0.5).tolist() == [pair.reaches(FULL) for pair in DEV]
+    assert (scores.calls, scores.tokens) == (2, 10 * (100 + len(passed)))
+
+
+def test_less_precision_passes_less_on() -> None:
+    shares = []
+    for precision in (1.0, 0.9, 0.75):
+        cascade, _ = fitted(precision)
+        shares.append(cascade.score(DEV, PARTIAL).notes["passed_on"])
+    assert shares[0] > shares[1] > shares[2] >= 0
+
+
+def test_where_the_precision_cannot_be_had_all_is_passed_on() -> None:
+    backwards = Cascade(ByHand(lambda pair, level: 1 - small(pair, level)), ByHand(big), 0.99)
+    backwards.fit_band(DEV)
+    assert backwards.score(DEV, FULL).notes["passed_on"] == 100
+
+
+def test_unscored_stays_unscored_with_its_reason() -> None:
+    def at_times(pair: Pair, level: Support) -> float:
+        return math.nan if pair.statement in ("10", "50") else small(pair, level)
+
+    cascade = Cascade(ByHand(at_times), ByHand(lambda pair, level: math.nan if pair.statement == "45" else 0.5), 1.0)
+    cascade.fit_band(DEV)
+    scores = cascade.score(DEV, FULL)
+    assert np.flatnonzero(np.isnan(scores.values)).tolist() == [10, 45, 50]
+    assert set(scores.reasons) == {10, 45, 50}
+
+
+def test_it_must_be_fitted_on_both_kinds() -> None:
+    cascade = Cascade(ByHand(small), ByHand(big))
+    assert isinstance(cascade, Banded)
+    assert isinstance(cascade, Composed)
+    with pytest.raises(RuntimeError, match="fit_band"):
+        cascade.score(DEV, FULL)
+    with pytest.raises(ValueError, match="cascade: expected dev pairs that reach level partial"):
+        cascade.fit_band([pair for pair in DEV if pair.reaches(FULL)])
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 10)), min_size=2, max_size=40).filter(
+        lambda items: len({gold for gold, _ in items}) == 2
+    ),
+    st.sampled_from([0.6, 0.8, 0.95, 1.0]),
+)
+def test_either_side_of_the_band_has_the_precision(items: list[tuple[bool, int]], precision: float) -> None:
+    gold, score = np.array([g for g, _ in items]), np.array([s / 10 for _, s in items])
+    low, high = band(gold, score, precision)
+    assert low <= high
+    if low < high:
+        below, above = gold[score < low], gold[score >= high]
+        assert not len(below) or (~below).mean() >= precision
+        assert not len(above) or above.mean() >= precision
+
+
+@given(st.floats(0, 1), st.lists(st.floats(0, 1), min_size=1))
+def test_centred_keeps_order_and_puts_the_threshold_at_one_half(threshold: float, values: list[float]) -> None:
+    score = np.array(sorted(values))
+    moved = centred(score, threshold)
+    assert ((moved >= 0) & (moved <= 1)).all()
+    assert (np.diff(moved) >= 0).all()
+    assert (moved[score >= threshold] >= 0.5).all()
+    assert (moved[score < threshold * (1 - 1e-9)] < 0.5).all()

@@ -1,0 +1,64 @@
+"""Held: the greatest cosine over documents and their windows, as sentence-transformers gives it; nothing is cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.models import Pooling, Transformer
+
+from citeverifier.records import Support
+from citeverifier.verifiers.embedding import Embedding
+
+from .conftest import LONG, make_pair
+
+FULL, PARTIAL = Support.FULL, Support.PARTIAL
+
+
+@pytest.fixture(scope="module")
+def folder(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    made: Path = tmp_path_factory.mktemp("sentence")
+    word = Transformer(str(tiny("bert")), max_seq_length=64)
+    SentenceTransformer(modules=[word, Pooling(word.get_word_embedding_dimension())]).save(str(made))
+    return str(made)
+
+
+def cosine(folder: str, statement: str, text: str) -> float:
+    a, b = SentenceTransformer(folder).encode([statement, text], normalize_embeddings=True)
+    return float(np.clip(a @ b, 0, 1))
+
+
+def test_the_greatest_cosine_of_any_document(folder: str) -> None:
+    statement, first, second = "The Vistula is long.", "Mars is a red planet.", "The Vistula is 1,047 km long."
+    verifier = Embedding(folder)
+    pairs = [make_pair(statement, first), make_pair(statement, second), make_pair(statement, first, second)]
+    scores = verifier.score(pairs, FULL)
+    a, b = cosine(folder, statement, first), cosine(folder, statement, second)
+    assert a != b
+    assert scores.values.tolist() == pytest.approx([a, b, max(a, b)], abs=1e-5)
+    again = [verifier.score([pair], PARTIAL).values[0] for pair in pairs]
+    assert again == pytest.approx(scores.values.tolist(), abs=1e-6)
+
+
+def test_a_long_document_is_read_to_its_end(folder: str) -> None:
+    verifier = Embedding(folder)
+    windows = verifier._windows(LONG)
+    assert len(windows) > 10
+    assert windows[0] == LONG[: len(windows[0])]
+    assert windows[-1] == LONG[-len(windows[-1]) :]
+    ends = [LONG.index(window) + len(window) for window in windows]
+    starts = [LONG.index(window) for window in windows]
+    assert all(start < end for start, end in zip(starts[1:], ends, strict=False)), "windows overlap"
+    assert max(len(verifier._tokens(window)) for window in windows) <= 62
+    scores = verifier.score([make_pair(windows[-1], LONG), make_pair("A river.", "A text.")], PARTIAL)
+    assert scores.values[0] == pytest.approx(1.0, abs=1e-5)
+    assert scores.notes == {"windowed": 1}
+
+
+def test_a_statement_over_the_limit_is_unscored(folder: str) -> None:
+    scores = Embedding(folder).score([make_pair("word " * 80, "A text."), make_pair("A river.", "A text.")], FULL)
+    assert np.isnan(scores.values).tolist() == [True, False]
+    assert "the model takes 62" in scores.reasons[0]
