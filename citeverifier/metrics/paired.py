@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from citeverifier.metrics.bootstrap import CONFIDENCE, auroc_samples, decision_samples, resamples
+from citeverifier.metrics.bootstrap import CONFIDENCE, Resamples, auroc_samples, decision_samples, resamples
 from citeverifier.metrics.decisions import Bools, Floats
 
 
@@ -46,21 +46,29 @@ def paired_differences(
     if len(lengths) > 1:
         raise ValueError(f"expected gold, decisions, scores and units of one length, came {sorted(lengths)}")
     sampled = resamples(units, seed=seed)
+    first, second = (
+        metric_samples(gold, decisions[i], None if scores is None else scores[i], units, sampled) for i in (0, 1)
+    )
+    return {name: difference(first[name], second[name]) for name in first}
+
+
+def metric_samples(
+    gold: Bools, decision: Bools, score: Floats | None, units: Sequence[Hashable], sampled: Resamples
+) -> dict[str, Floats]:
+    """accuracy, f1 and (with scores) auroc of one verifier: (1 + rounds,) each, the point estimate first."""
     unit = sampled.of(units)
-    first, second = (decision_samples(gold, decision, unit, sampled) for decision in decisions)
-    found = {name: _difference(first[name] - second[name]) for name in ("accuracy", "f1")}
-    if scores is not None:
-        one, other = (auroc_samples(gold, score, unit, sampled) for score in scores)
-        found["auroc"] = _difference(one - other)
-    return found
+    found = decision_samples(gold, decision, unit, sampled)
+    kept = {name: found[name] for name in ("accuracy", "f1")}
+    return kept if score is None else kept | {"auroc": auroc_samples(gold, score, unit, sampled)}
 
 
-def _difference(values: Floats) -> Difference:
-    """From (1 + rounds,) differences, the point estimate first.
+def difference(first: Floats, second: Floats) -> Difference:
+    """Of two rows of `metric_samples`, made with the same resamples of the same trials.
 
     p is twice the smaller share of resamples on either side of 0 (ties on both), one resample added to each so that it
     is never 0: the level at which the percentile interval just reaches 0.
     """
+    values = first - second
     drawn = values[1:][~np.isnan(values[1:])]
     if np.isnan(values[0]) or not len(drawn):
         return Difference(float(values[0]), float("nan"), float("nan"), float("nan"))

@@ -1,4 +1,4 @@
-"""Held: differences are those of the metrics, p-values are small for real differences, large for none, and calibrated."""
+"""Held: differences are those of the metrics, p-values are small for real ones only, and calibrated."""
 
 from __future__ import annotations
 
