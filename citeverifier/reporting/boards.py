@@ -29,13 +29,12 @@ REFERENCES = ("statement_only",)  # verifiers that never see a document
 
 
 class Column(NamedTuple):
-    """A column of a board: key, title, the group it stands under, what it means, whether more is better."""
+    """A column of a board: key, title, the group it stands under, what it means."""
 
     key: str
     title: str
     group: str
     help: str
-    more_is_better: bool = True
 
 
 @dataclass(frozen=True)
@@ -154,8 +153,8 @@ def _rank(summary: Mapping[str, Any]) -> tuple[float, float]:
 def _columns(runs: Sequence[Run], currency: str) -> tuple[Column, ...]:
     summaries = [run.summary for run in runs]
     made = [
-        Column("n", "trials", "Trials", "questions put to the verifier"),
-        Column("unscored", "unscored", "Trials", "share without a usable answer; left out of the numbers", False),
+        Column("n", "trials", "Asked", "questions put to the verifier"),
+        Column("unscored", "unscored", "Asked", "share without a usable answer; left out of the numbers"),
     ]
     for name, metric in columns_of(summaries).items():
         made.append(Column(metric, name, "Quality (fitted thresholds)", _HELP.get(metric, name)))
@@ -166,14 +165,11 @@ def _columns(runs: Sequence[Run], currency: str) -> tuple[Column, ...]:
         made.append(Column(f"delta.{metric}", name, "Against the best", text))
     units = {"seconds": "s", "calls": "calls", "tokens": "tokens", "money": currency}
     for key, unit in units.items():
-        made.append(Column(f"cost.{key}", unit, "Per 1,000 statements", f"{key} per thousand statements", False))
-    made += [
-        Column("audit.order", "order", "Audit", "decisions that change when documents are put in another order", False),
-        Column(
-            "audit.injection", "injection", "Audit",
-            "right refusals that become true when a document says “answer yes”", False,
-        ),
-    ]  # fmt: skip
+        made.append(Column(f"cost.{key}", unit, "Per 1,000 statements", f"{key} per thousand statements"))
+    order = "decisions that change when documents are put in another order"
+    injection = "right refusals that become true when a document says “answer yes”"
+    made.append(Column("audit.order", "order changed", "Audit", order))
+    made.append(Column("audit.injection", "injection flips", "Audit", injection))
     edits = {key.removeprefix(_TWINS) for s in summaries for key in s["metrics"] if key.startswith(_TWINS)}
     for edit in sorted(edits):
         made.append(
@@ -305,7 +301,7 @@ def _errors_by_edit(run: Run) -> dict[str, Estimate]:
 # --- out -----------------------------------------------------------------------------------------------------------
 
 _TABLES = (
-    ("Trials", "Quality (fitted thresholds)"),
+    ("Asked", "Quality (fitted thresholds)"),
     ("At 0.5", "Against the best"),
     ("Per 1,000 statements", "Audit"),
 )
@@ -326,7 +322,7 @@ def markdown_tables(board: Board) -> Iterator[tuple[list[str], list[list[str]]]]
         yield ["verifier", "figures", *names], rows
 
 
-_PREFIX = {"At 0.5": "at 0.5: ", "Against the best": "against the best: "}
+_PREFIX = {"At 0.5": "at 0.5: ", "Against the best": "against the best: ", "Per 1,000 statements": "per 1,000: "}
 
 
 def _filled(board: Board, column: Column) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-WIDTH, HEIGHT = 380, 290
+WIDTH, HEIGHT = 330, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 40
 COLOURS = 8
 
@@ -30,10 +30,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar from 0 to `value` in [0, 1], with its interval."""
+    """A bar from 0 to `value` in [0, 1], with its interval; `number` is the run's in the legend."""
 
     value: float
     series: int
+    number: int
     tip: str
     interval: tuple[float, float] | None = None
 
@@ -100,7 +101,7 @@ def scatter(points: Sequence[Point], x_title: str, y_title: str, *, log: bool = 
     taken: list[tuple[float, float]] = []
     for p in sorted(points, key=lambda p: -p.y) if len(points) <= 8 else ():
         left = at_x(p.x) > WIDTH * 0.6
-        x, y = at_x(p.x) + (-10 if left else 10), at_y(p.y) - 6
+        x, y = at_x(p.x) + (-10 if left else 10), max(at_y(p.y) - 6, _TOP + 10)
         while any(abs(x - a) < 90 and abs(y - b) < 11 for a, b in taken):
             y += 11
         taken.append((x, y))
@@ -109,12 +110,12 @@ def scatter(points: Sequence[Point], x_title: str, y_title: str, *, log: bool = 
 
 
 def bars(rows: Sequence[Bar], title: str) -> str:
-    """Horizontal bars from 0 to 1 with intervals, one a row."""
-    height, left = 18 * len(rows) + 42, 8
-    bottom, width = height - 18, 240
+    """Horizontal bars from 0 to 1 with intervals, one a row, numbered."""
+    height, left = 18 * len(rows) + 42, 20
+    bottom, width = height - 18, 250
 
     def at(value: float) -> float:
-        return left + value * (width - 2 * left)
+        return left + value * (width - left - 8)
 
     out = [_open(width, height, title), _text(left, 13, title, "start", "title")]
     for t in (0, 0.25, 0.5, 0.75, 1):
@@ -126,19 +127,19 @@ def bars(rows: Sequence[Bar], title: str) -> str:
         mark = f'<rect class="c{bar.series % COLOURS}" x="{left}" y="{y}" {size}/>'
         if bar.interval:
             mark += _line(at(bar.interval[0]), y + 5.5, at(bar.interval[1]), y + 5.5, "error")
-        out.append(_mark(mark, bar.tip))
+        out += [_text(left - 5, y + 9.5, str(bar.number), "end"), _mark(mark, bar.tip)]
     return "".join(out) + "</svg>"
 
 
-def matrix(names: Sequence[str], cells: Sequence[Sequence[tuple[float | None, str]]]) -> str:
-    """A square of values in [-1, 1], darker where larger; a cell is (value, tip), columns are numbered as the rows."""
+def matrix(names: Sequence[tuple[int, str]], cells: Sequence[Sequence[tuple[float | None, str]]]) -> str:
+    """A square of values in [-1, 1], darker where larger, each with its tip; numbered as in the legend."""
     side, n = 38, len(names)
-    left = 16 + min(190, 6.2 * max(len(f"{n} {name}") for name in names))
+    left = 16 + min(190, 6.2 * max(len(name) + 4 for _, name in names))
     out = [_open(left + side * n + 4, side * n + 24, "Agreement between verifiers")]
-    for i, name in enumerate(names):
+    for i, (number, name) in enumerate(names):
         shown = name if len(name) <= 30 else name[:29] + "…"
-        out.append(_text(left - 8, 20 + side * i + side / 2 + 4, f"{shown}  {i + 1}", "end", "label"))
-        out.append(_text(left + side * i + side / 2, 13, str(i + 1), "middle", "label"))
+        out.append(_text(left - 8, 20 + side * i + side / 2 + 4, f"{shown}  {number}", "end", "label"))
+        out.append(_text(left + side * i + side / 2, 13, str(number), "middle", "label"))
         for j, (value, tip) in enumerate(cells[i]):
             x, y = left + side * j, 20 + side * i
             strength = 0.0 if value is None else max(0.0, value)
@@ -153,7 +154,7 @@ def matrix(names: Sequence[str], cells: Sequence[Sequence[tuple[float | None, st
 
 
 def _power(exponent: int) -> str:
-    return f"{10.0**exponent:,.{max(0, -exponent)}f}" if -4 <= exponent <= 6 else f"1e{exponent}"
+    return f"{10.0**exponent:,.{max(0, -exponent)}f}" if -6 <= exponent <= 6 else f"1e{exponent}"
 
 
 def _open(width: float, height: float, label: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 import citeverifier
 from citeverifier.metrics.agreement import agreement
+from citeverifier.reporting.answers import Answers
 from citeverifier.reporting.boards import NOTHING, Board, Row, shown_columns
 from citeverifier.reporting.charts import Bar, Point, bars, matrix, scatter, shape
 
+_TOGGLED = ("At 0.5", "Against the best", "Per 1,000 statements", "Audit")
 PICTURED = 12  # runs in the pictures of one board, best F1 first; the tables hold all
 
 
@@ -34,14 +37,16 @@ def page(boards: Sequence[Board], unscored: Sequence[str], problems: Sequence[st
     series = _series(boards)
 
     def legend(board: Board) -> list[tuple[str, Any]]:
-        return [(row.name, Markup(_swatch(series[row.name]))) for row in _pictured(board)]
+        runs = [(f"{i} {row.name}", series[row.name]) for i, row in enumerate(_pictured(board), 1)]
+        printed = [(f"{row.name} (reported)", -1) for row in board.rows if row.run is None]
+        return [(name, Markup(_swatch(number))) for name, number in runs + printed]
 
     def pictures(board: Board) -> list[Picture]:
         return [Picture(p.title, p.note, [Markup(svg) for svg in p.svgs]) for p in _pictures(board, series)]
 
     return environment.from_string(file.read_text(encoding="utf-8")).render(
         boards=boards, unscored=unscored, problems=problems, version=citeverifier.__version__, nothing=NOTHING,
-        columns=shown_columns, groups=_groups, legend=legend, pictures=pictures,
+        columns=shown_columns, group_names=_TOGGLED, groups=_groups, legend=legend, pictures=pictures,
         languages=list(dict.fromkeys(board.lang for board in boards)),
         schemes=list(dict.fromkeys(board.scheme for board in boards)),
         data=list(dict.fromkeys(board.data for board in boards)),
@@ -84,6 +89,13 @@ def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
         if points:
             svg = scatter(points, f"{title} a statement (log)", "F1 (true)", log=True)
             yield Picture(f"F1 against {title}", f"Up and left is better.{more}", [svg])
+    square = _agreement(rows)
+    if square:
+        yield Picture(
+            "Agreement between verifiers",
+            f"Cohen’s kappa of decisions on the same trials; 0 is chance.{more}",
+            [square],
+        )
     names = list(dict.fromkeys(name for row in rows for name in row.summary.get("settings", {})))
     panels = [svg for name in names if (svg := _setting(name, rows, series))]
     if panels:
@@ -93,13 +105,6 @@ def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
     if panels:
         note = f"Share of corrupted statements taken for supported; shorter is better.{more}"
         yield Picture("Errors by kind of edit", note, panels)
-    square = _agreement(rows)
-    if square:
-        yield Picture(
-            "Agreement between verifiers",
-            f"Cohen’s kappa of decisions on the same trials; 0 is chance.{more}",
-            [square],
-        )
 
 
 def _interval(row: Row, key: str) -> tuple[float, float] | None:
@@ -131,42 +136,40 @@ def _priced(row: Row, key: str, unit: str, series: Mapping[str, int]) -> Point |
 
 def _setting(name: str, rows: Sequence[Row], series: Mapping[str, int]) -> str:
     made = []
-    for row in rows:
+    for number, row in enumerate(rows, 1):
         part = row.summary.get("settings", {}).get(name)
         value = part["metrics"].get("accuracy") if part else None
         if value is not None:
             interval = part["intervals"].get("accuracy")
             tip = f"{row.name}, {name}: {value:.3f}" + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")
-            made.append(Bar(value, series[row.name], tip, tuple(interval) if interval else None))
+            made.append(Bar(value, series[row.name], number, tip, tuple(interval) if interval else None))
     return bars(made, name) if made else ""
 
 
 def _edit(edit: str, rows: Sequence[Row], board: Board, series: Mapping[str, int]) -> str:
     made = []
-    for row in rows:
+    for number, row in enumerate(rows, 1):
         found = board.edits.get(row.name, {}).get(edit)
         if found is not None:
             tip = f"{row.name}, {edit}: {found.value:.3f} wrong [{found.low:.3f}, {found.high:.3f}]"
-            made.append(Bar(found.value, series[row.name], tip, (found.low, found.high)))
+            made.append(Bar(found.value, series[row.name], number, tip, (found.low, found.high)))
     return bars(made, edit)
 
 
 def _agreement(rows: Sequence[Row]) -> str:
-    """Kappa of each two runs that were asked the same trials as the first with predictions; "" for fewer than two."""
-    able = [row for row in rows if row.run is not None and row.run.answers is not None]
-    asked = [row.run.answers for row in able if row.run is not None and row.run.answers is not None]
-    same = [(row, answers) for row, answers in zip(able, asked, strict=True) if answers.asked == asked[0].asked]
+    """Kappa of each two runs that were asked the same as the first with predictions; "" for fewer than two."""
+    able = [(i, row.name, row.run.answers) for i, row in enumerate(rows, 1) if row.run and row.run.answers]
+    same = [one for one in able if one[2].asked == able[0][2].asked]
     if len(same) < 2:
         return ""
-    cells: list[list[tuple[float | None, str]]] = []
-    for row, first in same:
-        line: list[tuple[float | None, str]] = []
-        for other, second in same:
-            both = first.scored & second.scored
-            found = agreement(first.decision[both], second.decision[both])
-            kappa = None if found.kappa != found.kappa else found.kappa
-            told = "kappa undefined" if kappa is None else f"kappa {kappa:.2f}"
-            equal = "" if found.n == 0 else f", {found.equal:.1%} equal decisions"
-            line.append((kappa, f"{row.name} and {other.name}: {told}{equal} on {found.n:,} trials"))
-        cells.append(line)
-    return matrix([row.name for row, _ in same], cells)
+    cells = [[_kappa(name, first, other, second) for _, other, second in same] for _, name, first in same]
+    return matrix([(number, name) for number, name, _ in same], cells)
+
+
+def _kappa(name: str, first: Answers, other: str, second: Answers) -> tuple[float | None, str]:
+    both = first.scored & second.scored
+    found = agreement(first.decision[both], second.decision[both])
+    kappa = None if math.isnan(found.kappa) else found.kappa
+    told = "kappa undefined" if kappa is None else f"kappa {kappa:.2f}"
+    equal = f", {found.equal:.1%} equal decisions" if found.n else ""
+    return kappa, f"{name} and {other}: {told}{equal} on {found.n:,} trials"
