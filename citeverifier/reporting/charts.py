@@ -22,7 +22,7 @@ class Point:
     x: float
     y: float
     series: int
-    name: str
+    label: str
     tip: str
     x_interval: tuple[float, float] | None = None
     y_interval: tuple[float, float] | None = None
@@ -98,14 +98,15 @@ def scatter(points: Sequence[Point], x_title: str, y_title: str, *, log: bool = 
         if p.y_interval:
             whiskers += _line(x, at_y(p.y_interval[0]), x, at_y(p.y_interval[1]), css)
         out.append(_mark(whiskers + shape(x, y, p.series), p.tip))
-    taken: list[tuple[float, float]] = []
-    for p in sorted(points, key=lambda p: -p.y) if len(points) <= 8 else ():
-        left = at_x(p.x) > WIDTH * 0.6
-        x, y = at_x(p.x) + (-10 if left else 10), max(at_y(p.y) - 6, _TOP + 10)
-        while any(abs(x - a) < 90 and abs(y - b) < 11 for a, b in taken):
-            y += 11
-        taken.append((x, y))
-        out.append(_text(x, y, p.name if len(p.name) <= 22 else p.name[:21] + "…", "end" if left else "start", "label"))
+    taken: list[tuple[float, float, float]] = []
+    for p in sorted(points, key=lambda p: -p.y):
+        left, long = at_x(p.x) > WIDTH * 0.6, 6.0 * len(p.label)
+        x, y = at_x(p.x) + (-9 if left else 9), max(at_y(p.y) - 5, _TOP + 10)
+        begin = x - long if left else x
+        while any(begin < b and a < begin + long and abs(y - c) < 11 for a, b, c in taken):
+            y += 2
+        taken.append((begin, begin + long, y))
+        out.append(_text(x, y, p.label, "end" if left else "start", "label"))
     return "".join(out) + "</svg>"
 
 

@@ -79,13 +79,14 @@ def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
     rows = _pictured(board)
     left_out = len(board.measured) - len(rows)
     more = f" The {PICTURED} runs of best F1, of {len(board.measured)}." if left_out else ""
-    points = [p for row in board.rows if (row.run is None or row in rows) and (p := _truth(row, series))]
+    labels = _labels(rows)
+    points = [p for row in board.rows if (row.run is None or row in rows) and (p := _truth(row, series, labels))]
     if points:
         note = "Up and right is better; the dashed line is guessing. Hollow: reported by the paper, on its own data."
         svg = scatter(points, "accuracy on true", "accuracy on false", chance=True)
         yield Picture("Accuracy on true and on false", note + more, [svg])
     for key, title in (("seconds", "seconds"), ("tokens", "tokens")):
-        points = [p for row in rows if (p := _priced(row, f"cost.{key}", title, series))]
+        points = [p for row in rows if (p := _priced(row, f"cost.{key}", title, series, labels))]
         if points:
             svg = scatter(points, f"{title} a statement (log)", "F1 (true)", log=True)
             yield Picture(f"F1 against {title}", f"Up and left is better.{more}", [svg])
@@ -103,8 +104,14 @@ def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
     edits = sorted({edit for row in rows for edit in board.edits.get(row.name, {})})
     panels = [_edit(edit, rows, board, series) for edit in edits]
     if panels:
-        note = f"Share of corrupted statements taken for supported; shorter is better.{more}"
+        note = f"Share of corrupted statements taken for supported; shorter is better, as long as accuracy on true holds.{more}"
         yield Picture("Errors by kind of edit", note, panels)
+
+
+def _labels(rows: Sequence[Row]) -> dict[str, str]:
+    """What stands beside a mark: a few short names as they are, else the numbers of the legend."""
+    short = len(rows) <= 5 and all(len(row.name) <= 16 for row in rows)
+    return {row.name: row.name if short else str(number) for number, row in enumerate(rows, 1)}
 
 
 def _interval(row: Row, key: str) -> tuple[float, float] | None:
@@ -117,21 +124,21 @@ def _number(row: Row, key: str) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _truth(row: Row, series: Mapping[str, int]) -> Point | None:
+def _truth(row: Row, series: Mapping[str, int], labels: Mapping[str, str]) -> Point | None:
     x, y = _number(row, "acc_true"), _number(row, "acc_false")
     if x is None or y is None:
         return None
     tip = f"{row.name}, {row.figures}: {x:.3f} on true, {y:.3f} on false"
-    number = -1 if row.run is None else series[row.name]
-    return Point(x, y, number, row.name, tip, _interval(row, "acc_true"), _interval(row, "acc_false"))
+    number, label = (-1, row.name) if row.run is None else (series[row.name], labels[row.name])
+    return Point(x, y, number, label, tip, _interval(row, "acc_true"), _interval(row, "acc_false"))
 
 
-def _priced(row: Row, key: str, unit: str, series: Mapping[str, int]) -> Point | None:
+def _priced(row: Row, key: str, unit: str, series: Mapping[str, int], labels: Mapping[str, str]) -> Point | None:
     price, f1 = _number(row, key), _number(row, "f1")
     if not price or f1 is None:
         return None
     tip = f"{row.name}: F1 {f1:.3f}, {price / 1000:.4g} {unit} a statement"
-    return Point(price / 1000, f1, series[row.name], row.name, tip, None, _interval(row, "f1"))
+    return Point(price / 1000, f1, series[row.name], labels[row.name], tip, None, _interval(row, "f1"))
 
 
 def _setting(name: str, rows: Sequence[Row], series: Mapping[str, int]) -> str:
