@@ -278,7 +278,7 @@ def _samples(
 def _delta(found: Difference) -> Cell:
     if math.isnan(found.p):
         return NOTHING
-    p = "< 0.01" if found.p < 0.01 else f"= {found.p:.2f}"
+    p = "< 0.01" if found.p < 0.01 else f"= {found.p:.3f}"
     return Cell(f"{found.value:+.3f}, p {p}", found.value, found.low, found.high)
 
 

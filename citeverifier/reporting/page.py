@@ -104,8 +104,10 @@ def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
     edits = sorted({edit for row in rows for edit in board.edits.get(row.name, {})})
     panels = [_edit(edit, rows, board, series) for edit in edits]
     if panels:
-        note = f"Share of corrupted statements taken for supported; shorter is better, as long as accuracy on true holds.{more}"
-        yield Picture("Errors by kind of edit", note, panels)
+        note = (
+            "Share of corrupted statements taken for supported; shorter is better, as long as accuracy on true holds."
+        )
+        yield Picture("Errors by kind of edit", note + more, panels)
 
 
 def _labels(rows: Sequence[Row]) -> dict[str, str]:

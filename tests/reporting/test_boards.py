@@ -99,7 +99,7 @@ def test_only_trials_that_both_scored_are_compared(two: Path, leave: Leave) -> N
     assert cells["gaps"]["unscored"].mark == "warn"
     assert cells["gaps"]["accuracy"].value == 1.0
     deltas = {name: cells[name]["delta.accuracy"] for name in ("good", "gaps")}
-    assert {cell.text for cell in deltas.values()} == {"best", "+0.000, p = 1.00"}
+    assert {cell.text for cell in deltas.values()} == {"best", "+0.000, p = 1.000"}
 
 
 def test_costs_are_per_thousand_statements(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
