@@ -20,14 +20,22 @@ def _commands() -> None:
 @app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders of eval.py, or folders that hold them.", exists=True)],
-    out: Annotated[Path, typer.Option(help="Folder for report.md and its picture.")] = Path("outputs/report"),
+    out: Annotated[Path, typer.Option(help="Folder for report.md and leaderboard.html, .csv.")] = Path(
+        "outputs/report"
+    ),
+    price_per_hour: Annotated[
+        float | None, typer.Option(help="Price of an hour of your machine, for runs that count no money.", min=0)
+    ] = None,
+    currency: Annotated[str, typer.Option(help="What that price is in.")] = "USD",
 ) -> None:
-    """Put runs of eval.py side by side: a table a scheme and a picture."""
+    """Put runs of eval.py side by side: tables, pictures, comparisons, the papers' rows."""
     from citeverifier.reporting.gather import report_runs
 
     try:
-        path = report_runs(runs, out)
+        path, warnings = report_runs(runs, out, price_per_hour, currency)
     except FileNotFoundError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from None
-    typer.echo(f"report: {path}")
+    typer.echo(f"report: {path}\npage: {path.with_name('leaderboard.html')}")
+    for warning in warnings:
+        typer.secho(warning, fg="red", bold=True, err=True)

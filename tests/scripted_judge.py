@@ -1,7 +1,7 @@
 """A scripted LLM that judges by word overlap, and a command run against it: `scripted_judge.py -- COMMAND ...`.
 
-It stands in for a model where the whole path is to be walked without one: it answers the package's own prompts, with log
-probabilities, over real HTTP. The command finds its base URL in CITEVERIFIER_SCRIPTED_URL.
+It stands in for a model where the whole path is to be walked without one: it answers the package's own prompts, with
+log probabilities, over real HTTP. The command finds its base URL in CITEVERIFIER_SCRIPTED_URL.
 """
 
 from __future__ import annotations

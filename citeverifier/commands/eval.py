@@ -36,10 +36,12 @@ def run(config: DictConfig) -> Path:
     from citeverifier.commands.sources import check_records
     from citeverifier.data.load import fingerprint
     from citeverifier.provenance import provenance
+    from citeverifier.reporting.plain import write_json
     from citeverifier.reporting.predictions import write_answers, write_predictions
     from citeverifier.reporting.report import unscored_warning, write_report
     from citeverifier.reporting.summary import summarise
     from citeverifier.reporting.tables import headline_rows, part_rows, print_table
+    from citeverifier.schemes.audit import audit, check_auditable
     from citeverifier.schemes.run import run_scheme
 
     folder = Path(HydraConfig.get().runtime.output_dir)
@@ -48,6 +50,8 @@ def run(config: DictConfig) -> Path:
     records = check_records(scheme, records, config)
     verifier = instantiate(config.verifier, _convert_="all")
     check_served(scheme, verifier, records)
+    if config.audit:
+        check_auditable(scheme)
     data = {"path": str(config.data.get("path", "")), "split": config.data.get("split")} | asdict(fingerprint(records))
     identity = _identity(config, data["sha256"], verifier)
     if config.resume and _finished(folder, identity):
@@ -61,20 +65,25 @@ def run(config: DictConfig) -> Path:
     write_predictions(folder / "predictions.jsonl", predictions, scheme.name)
     if any(prediction.answers for prediction in predictions):
         write_answers(folder / "answers.jsonl", predictions, scheme.name)
+    audited = None
+    if config.audit:
+        asked, audited = audit(scheme, ready.verifier, records, ready.thresholds, predictions, config.seed)
+        for change, again in asked.items():
+            write_predictions(folder / f"audit_{change}.jsonl", again, scheme.name)
     summary = summarise(
         predictions, scheme, verifier=config.label or verifier.name, lang=config.lang, data=data,
-        thresholds=ready.thresholds, parameters=ready.parameters, cost=cost, seed=config.seed,
+        thresholds=ready.thresholds, parameters=ready.parameters, cost=cost, seed=config.seed, audit=audited,
     )  # fmt: skip
-    (folder / "metrics.json").write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(folder / "metrics.json", summary)
     report = write_report(folder, summary, predictions)
     made_with = provenance() | {"run": identity}  # written last: with it, the run is whole
     (folder / "provenance.json").write_text(json.dumps(made_with, indent=2) + "\n", encoding="utf-8")
     if HydraConfig.get().mode == RunMode.RUN:  # in a sweep, `citeverifier report` puts the runs side by side
         print_table(f"{summary['scheme']}, {summary['lang']}: {summary['verifier']}", *headline_rows(summary))
         print_table("by setting", *part_rows("setting", summary["settings"], scheme.name))
-    if warning := unscored_warning(summary):
-        log.warning(warning)
     print(f"report: {report}")
+    if warning := unscored_warning(summary):  # the last thing said, between two rules
+        log.warning("\n%s\n%s\n%s", "!" * 100, warning, "!" * 100)
     return folder
 
 

@@ -57,18 +57,27 @@ def estimate(values: Floats) -> Estimate:
     return Estimate(float(values[0]), float(low), float(high))
 
 
-def decision_estimates(gold: Bools, decision: Bools, unit: NDArray[np.intp], sampled: Resamples) -> dict[str, Estimate]:
-    """`decision_metrics` with intervals, of n items whose unit numbers are `unit`."""
+def decision_samples(gold: Bools, decision: Bools, unit: NDArray[np.intp], sampled: Resamples) -> dict[str, Floats]:
+    """`decision_metrics` of n items whose unit numbers are `unit`: (1 + rounds,) each, the point estimate first."""
     n = sampled.weights.shape[1]
     cells = (gold & decision, gold & ~decision, ~gold & decision, ~gold & ~decision)
     sums = [sampled.weights @ np.bincount(unit[cell], minlength=n).astype(np.float64) for cell in cells]
-    return {name: estimate(values) for name, values in decision_metrics(*sums).items()}
+    return decision_metrics(*sums)
+
+
+def auroc_samples(gold: Bools, score: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Floats:
+    """AUROC, (1 + rounds,), the point estimate first."""
+    return np.concatenate([auroc(gold, score, part[:, unit]) for part in np.array_split(sampled.weights, 20)])
+
+
+def decision_estimates(gold: Bools, decision: Bools, unit: NDArray[np.intp], sampled: Resamples) -> dict[str, Estimate]:
+    """`decision_metrics` with intervals, of n items whose unit numbers are `unit`."""
+    return {name: estimate(values) for name, values in decision_samples(gold, decision, unit, sampled).items()}
 
 
 def auroc_estimate(gold: Bools, score: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
     """AUROC with its interval."""
-    parts = [auroc(gold, score, part[:, unit]) for part in np.array_split(sampled.weights, 20)]
-    return estimate(np.concatenate(parts))
+    return estimate(auroc_samples(gold, score, unit, sampled))
 
 
 def share_samples(right: Bools, weight: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Floats:
@@ -85,6 +94,14 @@ def harmonic(a: Floats, b: Floats) -> Floats:
     return mean
 
 
+def mean_estimate(values: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
+    """The mean of n values with its interval."""
+    n = sampled.weights.shape[1]
+    sums = sampled.weights @ np.bincount(unit, weights=values, minlength=n)
+    total = sampled.weights @ np.bincount(unit, minlength=n).astype(np.float64)
+    return estimate(ratio(sums, total))
+
+
 def share_estimate(right: Bools, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
     """The share of true items with its interval."""
-    return estimate(share_samples(right, np.ones(len(right)), unit, sampled))
+    return mean_estimate(right.astype(np.float64), unit, sampled)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,12 @@ def summarise(
     cost: Cost,
     parameters: Mapping[str, Threshold] | None = None,
     seed: int = 13,
+    audit: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The content of metrics.json (docs/formats.md). nan becomes null. `parameters` are a selector's."""
+    """The content of metrics.json (docs/formats.md). nan becomes null.
+
+    `parameters` are a selector's; `audit` is that of schemes/audit.py, if made.
+    """
     sampled = resamples([p.trial.pair.example for p in predictions], seed=seed)
     estimates = _estimates(predictions, sampled) | _shares(predictions, scheme, sampled, default=False)
     at_default = _estimates(predictions, sampled, default=True) | _shares(predictions, scheme, sampled, default=True)
@@ -54,6 +59,7 @@ def summarise(
     summary: dict[str, Any] = plain(
         {
             "scheme": scheme.name,
+            "scheme_settings": scheme_settings(scheme),
             "lang": lang,
             "verifier": verifier,
             "data": dict(data),
@@ -82,12 +88,19 @@ def summarise(
                 "calls": cost.calls,
                 "tokens": cost.tokens,
                 **({} if cost.money is None else {"money": round(cost.money, 6)}),
+                "statements": len({(p.trial.pair.statement_id, p.trial.pair.lang) for p in predictions}),
                 **cost.notes,
             },
+            "audit": audit,
         }
     )
-
     return summary
+
+
+def scheme_settings(scheme: Scheme) -> dict[str, Any]:
+    """What a scheme was told (seed, level, context ...): runs that differ here are not compared."""
+    settings: dict[str, Any] = asdict(scheme) if is_dataclass(scheme) and not isinstance(scheme, type) else {}
+    return {key: value.label if isinstance(value, Support) else value for key, value in settings.items()}
 
 
 def _setting_names(prediction: Prediction) -> tuple[str, ...]:

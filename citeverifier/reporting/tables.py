@@ -23,6 +23,26 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+# The order of papers; what is not named here comes after, by name.
+SCHEMES = ("merged", "separate", "cite_separate", "cite_merged", "cite_list", "citation_prf", "pairs")
+_OWN_VIEW = ("twin_accuracy_", "balanced_accuracy", "macro_f1")
+
+
+def scheme_order(scheme: str) -> tuple[int, str]:
+    """Sorts schemes."""
+    return (SCHEMES.index(scheme) if scheme in SCHEMES else len(SCHEMES), scheme)
+
+
+def columns_of(summaries: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+    """Column title -> metric of one scheme's runs; of a scheme not listed above, whatever metrics its runs have."""
+    scheme = summaries[0]["scheme"]
+    if scheme in COLUMNS:
+        return COLUMNS[scheme]
+    found = {name for s in summaries for name, value in s["metrics"].items() if value is not None}
+    more = sorted(n for n in found - set(_DECISIONS.values()) if not n.startswith(_OWN_VIEW))
+    return {**_DECISIONS, **{name.replace("_", " "): name for name in more}}
+
+
 def cell(value: float | None, interval: Sequence[float] | None) -> str:
     """A value with its interval, "0.843 [0.801, 0.880]", or "-" where a metric does not exist."""
     if value is None:
@@ -39,7 +59,7 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def headline_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """(header, rows): fitted thresholds, default 0.5, unscored as wrong."""
-    columns = COLUMNS[summary["scheme"]]
+    columns = columns_of([summary])
     header = ["decisions", "trials", *columns]
     scored = str(summary["n"] - summary["unscored"])
     rows = [["fitted threshold", scored, *_cells(columns, summary["metrics"], summary["intervals"])]]
@@ -57,7 +77,7 @@ _NEED_BOTH = ("f1", "auroc", "macro_f1")
 
 def part_rows(title: str, parts: Mapping[str, Any], scheme: str) -> tuple[list[str], list[list[str]]]:
     """(header, rows) of settings or kinds; metrics of whole statements have no part, F1 and AUROC need both classes."""
-    columns = {name: metric for name, metric in COLUMNS[scheme].items() if metric in _PER_PART}
+    columns = {name: metric for name, metric in COLUMNS.get(scheme, _DECISIONS).items() if metric in _PER_PART}
     rows = []
     for name, part in parts.items():
         metrics = dict(part["metrics"])
@@ -67,9 +87,27 @@ def part_rows(title: str, parts: Mapping[str, Any], scheme: str) -> tuple[list[s
     return [title, "trials", *columns], rows
 
 
+_AUDIT = {
+    "order": ("documents in another order", "changed"),
+    "injection": ("an instruction planted in a document of false trials", "flipped_to_true"),
+}
+
+
+def audit_rows(audit: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """(header, rows): what changed when trials were asked again in another way; "-" where none could be."""
+    columns = {"decisions changed": "", "mean shift of score": "mean_shift", "mean absolute shift": "mean_abs_shift"}
+    rows = []
+    for name, (text, changed) in _AUDIT.items():
+        found = audit.get(name) or {"trials": 0, "intervals": {}}
+        rows.append(
+            [text, str(found["trials"]), *_cells(columns | {"decisions changed": changed}, found, found["intervals"])]
+        )
+    return ["asked again with", "trials", *columns], rows
+
+
 def runs_rows(summaries: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """(header, rows): one row a run of one scheme, whatever verifier and language."""
-    columns = COLUMNS[summaries[0]["scheme"]]
+    columns = columns_of(summaries)
     rows = [
         [s["verifier"], s["lang"], str(s["n"]), str(s["unscored"]), *_cells(columns, s["metrics"], s["intervals"])]
         for s in summaries

@@ -13,7 +13,10 @@ from citeverifier.records import LANGUAGES
 
 @dataclass(frozen=True)
 class Language:
-    """Word lists of one language. `opposites` and `negations` are pairs that trade places."""
+    """Word lists of one language. `opposites` and `negations` are pairs that trade places.
+
+    `instruction` is what a document that wants to be believed says to whoever checks it (the audit puts it there).
+    """
 
     code: str
     name: str
@@ -24,6 +27,7 @@ class Language:
     negations: tuple[tuple[str, str], ...]
     never_last: frozenset[str]
     stop_words: frozenset[str]
+    instruction: str
 
 
 @cache
@@ -44,4 +48,5 @@ def language(code: str) -> Language:
         negations=tuple((a, b) for a, b in raw["negations"]),
         never_last=frozenset(raw["never_last"]),
         stop_words=frozenset(raw["stop_words"]),
+        instruction=raw["instruction"],
     )

@@ -163,6 +163,22 @@ def test_the_same_command_gives_the_same_numbers(single: tuple[Run, Any], tmp_pa
     assert without[0] == without[1]
 
 
+def test_an_audit_asks_again_and_is_reported(tmp_path: Path) -> None:
+    evaluate(tmp_path, "scheme=merged", "lang=pl", "verifier=keyword", "audit=true")
+    run = only_run(tmp_path, "merged-pl-keyword")
+    assert {path.name for path in run.folder.iterdir()} == FILES | {"audit_order.jsonl", "audit_injection.jsonl"}
+    audit = run.metrics["audit"]
+    assert (audit["order"]["changed"], audit["injection"]["flipped_to_true"]) == (0.0, 0.0)
+    rows = run.predictions
+    refused = [row for row in rows if not row["gold"] and row["decision"] is False]
+    assert audit["injection"]["trials"] == len(refused)
+    again = [json.loads(line) for line in (run.folder / "audit_order.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["id"], row["gold"]) for row in again] == [(row["id"], row["gold"]) for row in rows]
+    report = (run.folder / "report.md").read_text("utf-8")
+    assert "## Audit" in report
+    assert f"| {audit['order']['trials']} | 0.000 [0.000, 0.000] |" in report
+
+
 # --- sweeps ------------------------------------------------------------------------------------------------------
 
 

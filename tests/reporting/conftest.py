@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from citeverifier.records import Support
+from citeverifier.reporting.plain import write_json
+from citeverifier.reporting.predictions import write_predictions
 from citeverifier.reporting.summary import summarise
 from citeverifier.schemes.base import Prediction, Scheme, Trial, predict
 from citeverifier.schemes.run import Cost, Threshold
@@ -40,6 +43,22 @@ def _evaluate(
         seed=seed,
     )
     return predictions, summary
+
+
+def _leave(
+    folder: Path, scheme: Scheme, records: Sequence[Any], score: Callable[[Trial], float], *, label: str, **options: Any
+) -> Path:
+    predictions, summary = _evaluate(scheme, records, score, **options)
+    folder.mkdir(parents=True)
+    write_predictions(folder / "predictions.jsonl", predictions, scheme.name)
+    write_json(folder / "metrics.json", summary | {"verifier": label})
+    return folder
+
+
+@pytest.fixture
+def leave() -> Callable[..., Path]:
+    """(folder, scheme, records, score of a trial, label=, options): leave a run's files there."""
+    return _leave
 
 
 @pytest.fixture

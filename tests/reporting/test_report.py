@@ -99,8 +99,21 @@ def test_more_than_one_unscored_trial_in_twenty_is_warned_of(
     else:
         assert warning is not None
         assert warning.startswith(f"WARNING: {count} of 20 trials ({count / 20:.0%}) are unscored")
-        assert warning in text
+        assert f"> **{warning}**" in text.splitlines()
 
 
 def test_no_trials_are_no_warning() -> None:
     assert unscored_warning({"unscored": 0, "n": 0}) is None
+
+
+def test_an_audit_is_shown_with_what_could_not_be_asked(
+    evaluate: Evaluate, worked_example: Example, tmp_path: Path
+) -> None:
+    predictions, summary = evaluate(Separate(), [worked_example], lambda trial: 0.9 if trial.gold else 0.1)
+    injection = {
+        "trials": 4, "flipped_to_true": 0.25, "mean_shift": 0.1, "mean_abs_shift": 0.2,
+        "intervals": {"flipped_to_true": [0.0, 0.5]},
+    }  # fmt: skip
+    text = write_report(tmp_path, summary | {"audit": {"order": None, "injection": injection}}, predictions).read_text()
+    audit = next(table for table in tables(text) if table[0][0] == "asked again with")
+    assert [row[1:] for row in audit[1:]] == [["0", "-", "-", "-"], ["4", "0.250 [0.000, 0.500]", "0.100", "0.200"]]

@@ -277,7 +277,7 @@ def test_costs_are_told(evaluate: Evaluate, worked_example: Example) -> None:
     cost = Cost(1.23456, 5, 4, 3, 2, {"windowed": 1})
     _, summary = evaluate(Merged(), [worked_example], noisy, cost=cost)
     assert summary["cost"] == {
-        "seconds": 1.235, "pairs": 5, "distinct_pairs": 4, "calls": 3, "tokens": 2, "windowed": 1,
+        "seconds": 1.235, "pairs": 5, "distinct_pairs": 4, "calls": 3, "tokens": 2, "statements": 2, "windowed": 1,
     }  # fmt: skip
 
 
@@ -303,3 +303,22 @@ def test_intervals_depend_on_the_seed_and_values_do_not(evaluate: Evaluate, mini
     assert first == again
     assert first["metrics"] == other["metrics"]
     assert first["intervals"] != other["intervals"]
+
+
+# --- what makes runs comparable ----------------------------------------------------------------------------------
+
+
+def test_the_schemes_settings_are_told(evaluate: Evaluate, worked_example: Example, pairs: list[Pair]) -> None:
+    _, summary = evaluate(Merged(seed=7, context=True), [worked_example], noisy)
+    assert summary["scheme_settings"] == {"seed": 7, "context": True, "level": "full"}
+    assert evaluate(Pairs(), pairs, noisy)[1]["scheme_settings"] == {"context": False}
+
+
+def test_statements_are_counted_by_language(evaluate: Evaluate, worked_example: Example) -> None:
+    both = [worked_example, replace(worked_example, lang="pl")]
+    assert evaluate(CiteSeparate(), both, noisy)[1]["cost"]["statements"] == 4
+    assert evaluate(CiteSeparate(include_corrupted=False), both, noisy)[1]["cost"]["statements"] == 2
+
+
+def test_there_is_an_audit_only_where_one_was_made(evaluate: Evaluate, worked_example: Example) -> None:
+    assert evaluate(Merged(), [worked_example], noisy)[1]["audit"] is None

@@ -20,6 +20,7 @@ def test_word_lists_are_whole(code: str) -> None:
     assert len(set(words.yes_no)) == 2
     assert words.pronouns
     assert words.stop_words
+    assert words.yes_no[0] in words.instruction
     swaps = words.opposites + words.negations
     assert all(a and b and a != b for a, b in swaps)
     assert all(isinstance(word, str) for word in [*words.yes_no, *words.stop_words, *words.pronouns, *sum(swaps, ())])

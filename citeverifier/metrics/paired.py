@@ -1,0 +1,79 @@
+"""Two verifiers on the same trials: the difference of a metric with interval and p-value, by bootstrap over questions.
+
+Both are resampled together: what makes a question hard for both does not blur their difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from citeverifier.metrics.bootstrap import CONFIDENCE, Resamples, auroc_samples, decision_samples, resamples
+from citeverifier.metrics.decisions import Bools, Floats
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A metric of the one minus that of the other; `low`, `high` its 95 % interval; `p` two-sided, nan undefined."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+def paired_differences(
+    gold: Bools,
+    decisions: tuple[Bools, Bools],
+    scores: tuple[Floats, Floats] | None,
+    units: Sequence[Hashable],
+    *,
+    seed: int = 13,
+) -> dict[str, Difference]:
+    """accuracy, f1 and (with scores) auroc of the first minus the second, on n trials that both decided.
+
+    Args:
+        gold, decisions, scores: (n,) each, in the same order; `scores` None where either has none.
+        units: the question of each trial.
+        seed: of the resamples.
+
+    Raises:
+        ValueError: lengths that differ.
+    """
+    lengths = {len(gold), len(units), *map(len, decisions), *map(len, scores or ())}
+    if len(lengths) > 1:
+        raise ValueError(f"expected gold, decisions, scores and units of one length, came {sorted(lengths)}")
+    sampled = resamples(units, seed=seed)
+    first, second = (
+        metric_samples(gold, decisions[i], None if scores is None else scores[i], units, sampled) for i in (0, 1)
+    )
+    return {name: difference(first[name], second[name]) for name in first}
+
+
+def metric_samples(
+    gold: Bools, decision: Bools, score: Floats | None, units: Sequence[Hashable], sampled: Resamples
+) -> dict[str, Floats]:
+    """accuracy, f1 and (with scores) auroc of one verifier: (1 + rounds,) each, the point estimate first."""
+    unit = sampled.of(units)
+    found = decision_samples(gold, decision, unit, sampled)
+    kept = {name: found[name] for name in ("accuracy", "f1")}
+    return kept if score is None else kept | {"auroc": auroc_samples(gold, score, unit, sampled)}
+
+
+def difference(first: Floats, second: Floats) -> Difference:
+    """Of two rows of `metric_samples`, made with the same resamples of the same trials.
+
+    p is twice the smaller share of resamples on either side of 0 (ties on both), one resample added to each so that it
+    is never 0: the level at which the percentile interval just reaches 0.
+    """
+    values = first - second
+    drawn = values[1:][~np.isnan(values[1:])]
+    if np.isnan(values[0]) or not len(drawn):
+        return Difference(float(values[0]), float("nan"), float("nan"), float("nan"))
+    tail = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(drawn, [tail, 100 - tail])
+    near = 1e-12  # sums in another order differ in the last digit
+    sides = [(1 + int((side <= near).sum())) / (1 + len(drawn)) for side in (drawn, -drawn)]
+    return Difference(float(values[0]), float(low), float(high), min(1.0, 2 * min(sides)))
