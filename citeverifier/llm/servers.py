@@ -191,7 +191,7 @@ def _dropped(server: Server, error: APIConnectionError) -> Failure:
     while cause.__cause__ is not None:
         cause = cause.__cause__
         refused = refused or isinstance(cause, aiohttp.ClientConnectorError)
-    said = str(cause) or type(cause).__name__
-    return Failure(
-        f"{server.url}: {'no connection' if refused else 'connection dropped'} ({said})", True, None, refused
-    )
+    message = getattr(cause, "message", None)  # aiohttp's own words, where str() puts a status of its own before them
+    said = message if isinstance(message, str) and message else str(cause) or type(cause).__name__
+    what = "no connection" if refused else "connection dropped"
+    return Failure(f"{server.url}: {what} ({' '.join(said.split())})", again=True, refused=refused)

@@ -1,4 +1,4 @@
-"""Held against a real vLLM server: the constraints and log probabilities that the client relies on are what it sends."""
+"""Held against a real vLLM server: its constraints and log probabilities are what the client takes them for."""
 
 from __future__ import annotations
 
