@@ -3,7 +3,8 @@
     with ScriptedServer(lambda body: says("yes")) as server:
         LLM(LLMOptions("model", base_urls=(server.url,)))
 
-`server.bodies` and `server.headers` (names in lower case) hold what came, in order; `len(server.bodies)` counts requests.
+`server.bodies` and `server.headers` (names in lower case) hold what came, in order;
+`len(server.bodies)` counts requests.
 """
 
 from __future__ import annotations
