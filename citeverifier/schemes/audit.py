@@ -68,8 +68,8 @@ def check_auditable(scheme: Scheme) -> None:
     """Raises ValueError, before anything is paid for, where a scheme's decisions are not those on single pairs."""
     if isinstance(scheme, InRounds | ByList):
         raise ValueError(
-            f"audit=true: expected a scheme that decides each pair by itself (merged, separate, cite_separate, pairs), came "
-            f"scheme={scheme.name}, whose decisions are folded; run it without audit"
+            f"audit=true: expected a scheme that decides each pair by itself (merged, separate, cite_separate, pairs), "
+            f"came scheme={scheme.name}, whose decisions are folded; run it without audit"
         )
 
 
