@@ -29,8 +29,8 @@ class Cost:
     distinct_pairs: int = 0
     calls: int = 0
     tokens: int = 0
-    money: float | None = None
     notes: dict[str, int] = field(default_factory=dict)
+    money: float | None = None
 
     def add(self, spent: Scores | Selection) -> None:
         """Add what a call cost. Scores from a cache count with the seconds that they once took."""

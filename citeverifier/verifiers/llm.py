@@ -22,6 +22,7 @@ class LLMVerdict:
     ("without_logprobs"). No reply, no verdict and contradictory verdicts are unscored with the reason.
     """
 
+    name = "llm"
     thresholds: Mapping[Support, float] = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
 
     def __init__(self, llm: LLM, prompt: PromptChoice) -> None:

@@ -25,6 +25,8 @@ class LLMScore:
     number from 0 to 1 and is the score at both levels. Anything else is unscored with the reason.
     """
 
+    name = "llm_score"
+
     def __init__(self, llm: LLM, prompt: PromptChoice, scale: Literal["discrete", "continuous"]) -> None:
         if scale not in ("discrete", "continuous"):
             raise ValueError(f"scale: expected discrete or continuous, came {scale!r}")

@@ -21,6 +21,8 @@ class LLMSelect:
     reply, no list and contradictory lists are unscored with the reason.
     """
 
+    name = "llm_select"
+
     def __init__(self, llm: LLM, prompt: PromptChoice) -> None:
         self.llm, self.prompt = llm, prompt
         self.name = f"{llm.name} ({prompt.name}{'' if prompt.lang is None else f', {prompt.lang}'})"

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.errors import InstantiationException
-from hydra.utils import get_class, get_method, instantiate
+from hydra.utils import get_class, get_method, get_object, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from citeverifier.paths import configs_dir
-from citeverifier.records import Support
+from citeverifier.records import LANGUAGES, Support
 from citeverifier.reporting.tables import COLUMNS
 from citeverifier.schemes.run import LEVELS
 
@@ -75,9 +75,25 @@ def test_verifiers_are_named_as_their_configs_and_take_their_arguments(name: str
     assert kind.name == name  # type: ignore[attr-defined]
     inspect.signature(kind).bind(**arguments(verifier))
     for node in arguments(verifier).values():
-        if isinstance(node, dict):  # a verifier inside it
+        if isinstance(node, dict) and "_target_" in node:  # a verifier, a client or a prompt inside it
             inner = {key: value for key, value in node.items() if not key.startswith("_")}
-            inspect.signature(get_class(node["_target_"])).bind(**inner)
+            inspect.signature(get_object(node["_target_"])).bind(**inner)
+
+
+@pytest.mark.parametrize("name", options("prompt"))
+def test_prompts_are_there_in_every_language(name: str) -> None:
+    prompt: Any = instantiate(composed("verifier=llm", f"prompt={name}").prompt)
+    assert prompt.name == name
+    assert {prompt.load(lang).lang for lang in LANGUAGES} == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("name", ["llm", "llm_score", "llm_select"])
+def test_llm_verifiers_take_any_model_and_prompt(name: str) -> None:
+    config = composed(f"verifier={name}", "llm=gpt_4o", "llm.cache=null", "prompt.lang=en", "llm.dry_run=true")
+    verifier: Any = instantiate(config.verifier, _convert_="all")
+    assert verifier.name.startswith("gpt-4o")
+    assert verifier.name.endswith(", en)")
+    assert verifier.dry_run
 
 
 @pytest.mark.parametrize("name", ["keyword", "bm25", "statement_only"])

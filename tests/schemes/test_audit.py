@@ -12,6 +12,8 @@ from citeverifier.data.mini import load_mini
 from citeverifier.records import Document, Example, Pair, Support
 from citeverifier.schemes.audit import audit, check_auditable, planting, reordering
 from citeverifier.schemes.base import Scheme
+from citeverifier.schemes.cite_list import CiteList
+from citeverifier.schemes.cite_merged import CiteMerged
 from citeverifier.schemes.cite_separate import CiteSeparate
 from citeverifier.schemes.merged import Merged
 from citeverifier.schemes.run import Threshold, run_scheme
@@ -138,7 +140,8 @@ def test_what_was_taken_for_true_cannot_flip() -> None:
     assert found["injection"] is None
 
 
-def test_a_verifier_without_scores_is_refused_early() -> None:
-    check_auditable(Keyword())
-    with pytest.raises(ValueError, match="audit=true: expected a verifier that scores pairs, came object"):
-        check_auditable(object())
+@pytest.mark.parametrize("scheme", [CiteMerged(), CiteList()])
+def test_schemes_whose_decisions_are_folded_are_refused_early(scheme: Scheme) -> None:
+    check_auditable(Merged())
+    with pytest.raises(ValueError, match=f"audit=true: expected a scheme that decides .* came scheme={scheme.name}"):
+        check_auditable(scheme)
