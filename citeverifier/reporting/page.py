@@ -90,6 +90,10 @@ def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
         if points:
             svg = scatter(points, f"{title} a statement (log)", "F1 (true)", log=True)
             yield Picture(f"F1 against {title}", f"Up and left is better.{more}", [svg])
+    points = [p for row in rows if (p := _passed_on(row, series, labels))]
+    if points:
+        svg = scatter(points, "share passed on to the bigger verifier", "F1 (true)")
+        yield Picture("Cascades: F1 against share passed on", f"Up and left is better.{more}", [svg])
     square = _agreement(rows)
     if square:
         yield Picture(
@@ -141,6 +145,15 @@ def _priced(row: Row, key: str, unit: str, series: Mapping[str, int], labels: Ma
         return None
     tip = f"{row.name}: F1 {f1:.3f}, {price / 1000:.4g} {unit} a statement"
     return Point(price / 1000, f1, series[row.name], labels[row.name], tip, None, _interval(row, "f1"))
+
+
+def _passed_on(row: Row, series: Mapping[str, int], labels: Mapping[str, str]) -> Point | None:
+    cost, f1 = row.summary.get("cost", {}), _number(row, "f1")
+    if "passed_on" not in cost or not cost.get("pairs") or f1 is None:
+        return None
+    share = cost["passed_on"] / cost["pairs"]
+    tip = f"{row.name}: F1 {f1:.3f}, {share:.1%} of the pairs passed on"
+    return Point(share, f1, series[row.name], labels[row.name], tip, None, _interval(row, "f1"))
 
 
 def _setting(name: str, rows: Sequence[Row], series: Mapping[str, int]) -> str:

@@ -31,7 +31,8 @@ class Cascade:
     On dev, per level: the band's ends are where those below are false, and those from there on true, with the wanted
     precision (the narrowest such band; a side on which it cannot be had passes everything on). Both verifiers' scores
     are then put on one scale on which 0.5 is the threshold of each, so that a decision does not depend on who took it;
-    the note `passed_on` counts what the bigger one was asked. What it leaves unscored stays unscored.
+    the note `passed_on` counts what the bigger one was asked. What the small one leaves unscored is passed on, what the
+    bigger one does stays unscored.
 
     Args:
         small, big: any two Scorers.
@@ -83,10 +84,10 @@ class Cascade:
         at = self.bands[level]
         first = self.small.score(pairs, level)
         values = centred(first.values, at.small)
-        passed = [i for i, value in enumerate(first.values) if not np.isnan(value) and at.low <= value < at.high]
+        passed = [i for i, value in enumerate(first.values) if np.isnan(value) or at.low <= value < at.high]
         second = self.big.score([pairs[i] for i in passed], level)
         values[passed] = centred(second.values, at.big)
-        reasons = dict(first.reasons) | {passed[i]: reason for i, reason in second.reasons.items()}
+        reasons = {passed[i]: reason for i, reason in second.reasons.items()}
         notes = {"passed_on": len(passed)}
         for part in (first, second):
             for note, number in part.notes.items():
@@ -99,6 +100,7 @@ class Cascade:
             first.tokens + second.tokens,
             notes,
             first.saved_seconds + second.saved_seconds,
+            None if first.money is None and second.money is None else (first.money or 0.0) + (second.money or 0.0),
         )
 
 

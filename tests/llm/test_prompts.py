@@ -50,7 +50,9 @@ def test_the_version_is_the_files() -> None:
 
 
 def test_a_value_that_is_missing_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"zero_shot/en\.jinja: 'statement' is undefined; given were context, documents, level"):
+    with pytest.raises(
+        ValueError, match=r"zero_shot/en\.jinja: 'statement' is undefined; given were context, documents, level"
+    ):
         Prompt.load("zero_shot", "en").render(documents=DOCUMENTS, context=None, level="full")
 
 

@@ -73,15 +73,17 @@ def test_where_the_precision_cannot_be_had_all_is_passed_on() -> None:
     assert backwards.score(DEV, FULL).notes["passed_on"] == 100
 
 
-def test_unscored_stays_unscored_with_its_reason() -> None:
+def test_what_the_small_one_leaves_unscored_is_passed_on_and_what_the_big_one_does_stays_so() -> None:
     def at_times(pair: Pair, level: Support) -> float:
         return math.nan if pair.statement in ("10", "50") else small(pair, level)
 
-    cascade = Cascade(ByHand(at_times), ByHand(lambda pair, level: math.nan if pair.statement == "45" else 0.5), 1.0)
+    cascade = Cascade(
+        ByHand(at_times), ByHand(lambda pair, level: math.nan if pair.statement in ("45", "50") else 0.5), 1.0
+    )
     cascade.fit_band(DEV)
     scores = cascade.score(DEV, FULL)
-    assert np.flatnonzero(np.isnan(scores.values)).tolist() == [10, 45, 50]
-    assert set(scores.reasons) == {10, 45, 50}
+    assert np.flatnonzero(np.isnan(scores.values)).tolist() == [45, 50]
+    assert set(scores.reasons) == {45, 50}
 
 
 def test_it_must_be_fitted_on_both_kinds() -> None:
