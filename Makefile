@@ -1,4 +1,5 @@
 # make demo   sets up, trains the default experiment on the bundled data, evaluates it beside its floors
+# make leaderboard  every verifier that needs no download, in every scheme and both languages, on one page
 # make test   sets up and runs the tests
 # make check  ruff, mypy
 # make test-vllm  sets up vLLM (CPU build) in an environment of its own and runs the tests that want a real server
@@ -9,7 +10,7 @@ READY := $(VENV)/.ready
 VLLM_VENV ?= .venv-vllm
 VLLM_READY := $(VLLM_VENV)/.ready
 
-.PHONY: demo test test-vllm check clean
+.PHONY: demo leaderboard test test-vllm check clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
@@ -24,6 +25,26 @@ demo: $(READY)
 	$(BIN)/python eval.py -m scheme=separate,merged,cite_separate lang=en,pl \
 		verifier=citeverifier,keyword,statement_only hydra.sweep.dir=outputs/demo/eval
 	$(BIN)/citeverifier report outputs/demo/eval --out outputs/demo
+
+# The whole grid on the bundled test split: both shapes trained on the bundled set, the floors, the selectors, and a scripted
+# LLM over HTTP. What is there already is left as it is.
+BOARD := outputs/leaderboard
+SCORED := $(BIN)/python eval.py -m lang=en,pl resume=true scheme=merged,separate,cite_separate,cite_merged,citation_prf
+LISTED := $(BIN)/python eval.py -m lang=en,pl resume=true scheme=cite_list
+SCRIPTED := llm.model=scripted 'llm.base_urls=[$${oc.env:CITEVERIFIER_SCRIPTED_URL}]' llm.cache=null
+
+leaderboard: $(READY)
+	$(BIN)/python train.py output_dir=$(BOARD)/late_interaction resume=true
+	$(BIN)/python train.py model=cross_encoder output_dir=$(BOARD)/cross_encoder resume=true
+	$(SCORED) verifier=keyword,bm25,bertscore,embedding hydra.sweep.dir=$(BOARD)/runs/floors
+	$(LISTED) verifier=listwise verifier@verifier.scorer=keyword,bm25,bertscore,embedding hydra.sweep.dir=$(BOARD)/runs/lists
+	for shape in late_interaction cross_encoder; do \
+		$(SCORED) verifier.path=$(BOARD)/$$shape label=$$shape hydra.sweep.dir=$(BOARD)/runs/$$shape && \
+		$(LISTED) verifier=listwise verifier.scorer.path=$(BOARD)/$$shape "label='listwise($$shape)'" \
+			hydra.sweep.dir=$(BOARD)/runs/listwise_$$shape || exit 1; done
+	$(BIN)/python tests/scripted_judge.py -- $(SCORED) verifier=llm $(SCRIPTED) hydra.sweep.dir=$(BOARD)/runs/llm
+	$(BIN)/python tests/scripted_judge.py -- $(LISTED) verifier=llm_select $(SCRIPTED) hydra.sweep.dir=$(BOARD)/runs/llm_select
+	$(BIN)/citeverifier report $(BOARD)/runs --out $(BOARD)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2
