@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 from citeverifier.data.perturb import names, numbers
+from citeverifier.llm.parsing import parse_json
 from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
 from citeverifier.text.words import normalise, words
@@ -21,6 +24,14 @@ def is_refusal(text: str) -> bool:
     """Whether a reply begins by refusing, in any known language."""
     start = text.strip().lower().replace("’", "'")[:60]
     return any(start.startswith(phrase) for phrases in _REFUSALS.values() for phrase in phrases)
+
+
+def json_object(text: str) -> Mapping[str, Any] | str:
+    """The one JSON object of a reply, or why there is none: "refusal" or "no JSON"."""
+    found, _ = parse_json(text)
+    if isinstance(found, Mapping):
+        return found
+    return "refusal" if is_refusal(text) else "no JSON"
 
 
 def in_language(text: str, lang: str) -> bool:

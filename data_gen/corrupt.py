@@ -16,11 +16,10 @@ from typing import Any
 
 from citeverifier.data.perturb import perturb
 from citeverifier.llm.client import Request
-from citeverifier.llm.parsing import parse_json
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Document, Example, Statement, Support
 from citeverifier.text.words import normalise, words
-from data_gen.checks import in_language, is_refusal, same_words
+from data_gen.checks import in_language, is_refusal, json_object, same_words
 from data_gen.stage import Asking, Outcome, Step, asking, drop, in_batches, keep, made, one_by_one
 from data_gen.support import judge, premise
 from data_gen.tools import Tools
@@ -94,11 +93,10 @@ def by_llm(
 
     def read_twin(example: Example, statement: Statement, cited: Sequence[Document], text: str) -> Statement | str:
         """The statement with its twin, or what is wrong with the reply."""
-        try:
-            reply = parse_json(text)
-        except ValueError:
-            return "refusal" if is_refusal(text) else "no JSON"
-        if not isinstance(reply, Mapping) or not isinstance(reply.get("corrupted"), str):
+        reply = json_object(text)
+        if isinstance(reply, str):
+            return reply
+        if not isinstance(reply.get("corrupted"), str):
             return "no JSON"
         corrupted = " ".join(reply["corrupted"].split())
         wrong = wrong_with_twin(

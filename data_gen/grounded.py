@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from citeverifier.llm.client import Request
-from citeverifier.llm.parsing import parse_json
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Example, RecordError, Support
 from citeverifier.text.words import normalise, words
-from data_gen.checks import is_refusal
+from data_gen.checks import is_refusal, json_object
 from data_gen.stage import Asking, Step, asking, drop, keep, made
 from data_gen.tools import Tools
 
@@ -48,7 +47,7 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
                 if reply.text is None:
                     counts["verdict: no reply"] += 1
                     continue
-                verdict = read_verdict(reply.text, document.text)
+                verdict = read_verdict(reply.text, f"{document.title}\n{document.text}")
                 if isinstance(verdict, Support):
                     judged.append([number, position, verdict.label])
                 else:
@@ -63,11 +62,10 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
 
 def read_verdict(text: str, document: str) -> Support | str:
     """The level, or what is wrong with the reply."""
-    try:
-        reply = parse_json(text)
-    except ValueError:
-        return "refusal" if is_refusal(text) else "no JSON"
-    if not isinstance(reply, Mapping) or not isinstance(reply.get("quote"), str):
+    reply = json_object(text)
+    if isinstance(reply, str):
+        return reply
+    if not isinstance(reply.get("quote"), str):
         return "no JSON"
     try:
         support = Support.parse(reply.get("support"))

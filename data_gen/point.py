@@ -10,12 +10,11 @@ from dataclasses import replace
 from citeverifier.data.hotpotqa import resolve_subject
 from citeverifier.data.perturb import names, numbers
 from citeverifier.llm.client import Request
-from citeverifier.llm.parsing import parse_json
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Evidence, Example, Statement, Support
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import normalise, words
-from data_gen.checks import in_language, is_refusal, same_words
+from data_gen.checks import in_language, is_refusal, json_object, same_words
 from data_gen.stage import Asking, Outcome, Step, asking, drop, in_batches, keep, made, one_by_one
 from data_gen.support import judge, premise
 from data_gen.tools import Tools
@@ -65,11 +64,10 @@ def by_llm(
         return drop(reason, detail, counts)
 
     def read_point(example: Example, text: str) -> Statement | str:
-        try:
-            reply = parse_json(text)
-        except ValueError:
-            return "refusal" if is_refusal(text) else "no JSON"
-        if not isinstance(reply, Mapping) or not all(isinstance(reply.get(key), str) for key in ("point", "quote")):
+        reply = json_object(text)
+        if isinstance(reply, str):
+            return reply
+        if not all(isinstance(reply.get(key), str) for key in ("point", "quote")):
             return "no JSON"
         point, quote = " ".join(reply["point"].split()), reply["quote"].strip()
         if is_refusal(point):

@@ -12,12 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from citeverifier.llm.client import Request
-from citeverifier.llm.parsing import parse_json
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import LANGUAGES, Document, Example
 from citeverifier.text.language import language
 from citeverifier.text.words import words
-from data_gen.checks import in_language, is_refusal, lost_numbers, names_kept, same_words
+from data_gen.checks import in_language, is_refusal, json_object, lost_numbers, names_kept, same_words
 from data_gen.stage import Asking, Step, asking, drop, keep, made, one_by_one
 from data_gen.tools import Tools
 
@@ -123,12 +122,9 @@ def _schema(texts: Texts) -> dict[str, Any]:
 
 def read_texts(reply: str, texts: Texts) -> Texts | str:
     """The translated texts, or what is wrong with the reply as a whole."""
-    try:
-        found = parse_json(reply)
-    except ValueError:
-        return "refusal" if is_refusal(reply) else "no JSON"
-    if not isinstance(found, Mapping):
-        return "no JSON"
+    found = json_object(reply)
+    if isinstance(found, str):
+        return found
     translated = {name: found[name] for name in texts if isinstance(found.get(name), str) and found[name].strip()}
     return translated if len(translated) == len(texts) else "texts missing"
 
