@@ -1,12 +1,15 @@
 # make demo   sets up, trains the default experiment on the bundled data, evaluates it beside its floors
 # make test   sets up and runs the tests
 # make check  ruff, mypy
+# make test-vllm  sets up vLLM (CPU build) in an environment of its own and runs the tests that want a real server
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+VLLM_VENV ?= .venv-vllm
+VLLM_READY := $(VLLM_VENV)/.ready
 
-.PHONY: demo test check clean
+.PHONY: demo test test-vllm check clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
@@ -25,10 +28,21 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n 2
 
+# vLLM pins its own torch and transformers, so it never shares an environment with the package.
+$(VLLM_READY): tests/vllm/requirements.txt
+	$(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_VENV)/bin/python -m pip install --upgrade "pip>=24"
+	$(VLLM_VENV)/bin/python -m pip install -r tests/vllm/requirements.txt
+	$(VLLM_VENV)/bin/python -m pip uninstall -y torchvision torchaudio torchcodec  # CUDA builds that break the import
+	touch $@
+
+test-vllm: $(READY) $(VLLM_READY)
+	$(BIN)/python tests/vllm/serve.py $(VLLM_VENV)/bin/python -- $(BIN)/python -m pytest -m vllm tests
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) outputs
+	rm -rf $(VENV) $(VLLM_VENV) outputs

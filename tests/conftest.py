@@ -27,6 +27,15 @@ def real_data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def vllm_url() -> str:
+    """The base URL of a vLLM server with a tiny random chat model named "tiny"; skips without one."""
+    url = os.environ.get("CITEVERIFIER_VLLM_URL")
+    if not url:
+        pytest.skip("CITEVERIFIER_VLLM_URL names no server: run make test-vllm")
+    return url
+
+
+@pytest.fixture(scope="session")
 def training_texts() -> list[str]:
     """Texts to train tiny tokenizers on."""
     return [document.text for example in load_mini("dev") for document in example.documents]

@@ -46,7 +46,8 @@ class Request:
 class Reply:
     """What came back. `text` is None where there was no usable reply, and `error` says why.
 
-    `probabilities`: over the request's choices, adding up to 1; None where the server gave no usable logprobs.
+    `probabilities`: over the request's choices, adding up to 1; None where the server gave no usable logprobs. They
+    count every way to spell a choice in tokens, so the likeliest need not be `text`, whose tokens were picked singly.
     `cached`: it cost no call, being in the cache or a repetition within the batch.
     """
 

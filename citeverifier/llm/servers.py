@@ -99,7 +99,7 @@ class Servers:
             if not outcome.again:
                 return self._failed(outcome.error)
             if attempt == attempts:
-                if outcome.refused:
+                if outcome.refused and all(other.refusals for other in self._servers):
                     raise LLMError(
                         f"no server answers: {outcome.error} ({attempts} attempts). Is it running, and is base_urls "
                         "right?"

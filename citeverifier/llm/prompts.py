@@ -1,0 +1,98 @@
+"""Prompts are files: `citeverifier/prompts/<name>/<lang>.jinja`, or such a folder of the user's own.
+
+A template has a block `system` (may be missing) and a block `user`; what stands outside blocks is not sent. A variable
+that was not given is an error. What documents say is data: `{{ document.text | fence }}` wraps it between two lines
+that it cannot contain, so that no document can end its own fence and speak as the prompt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+FOLDER = Path(__file__).resolve().parent.parent / "prompts"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt in one language."""
+
+    name: str
+    lang: str
+    source: str
+
+    @classmethod
+    def load(cls, name: str, lang: str, folder: Path | str | None = None) -> Prompt:
+        """Read `<folder>/<name>/<lang>.jinja`; raises ValueError that lists what there is."""
+        root = FOLDER if folder is None else Path(folder)
+        path = root / name / f"{lang}.jinja"
+        if path.is_file() and path.resolve().is_relative_to(root.resolve()):
+            prompt = cls(name, lang, path.read_text(encoding="utf-8"))
+            if "user" not in prompt._template.blocks:
+                raise ValueError(
+                    f"{path}: expected a block named user (and one named system, if there is a system part)"
+                )
+            return prompt
+        languages = sorted(found.stem for found in root.glob(f"{name}/*.jinja")) if name in _names(root) else []
+        if languages:
+            raise ValueError(f"prompt {name!r} in {root}: expected a language of {', '.join(languages)}, came {lang!r}")
+        raise ValueError(f"expected a prompt of {', '.join(_names(root)) or 'none'} in {root}, came {name!r}")
+
+    @property
+    def version(self) -> str:
+        """Short hash of the file."""
+        return hashlib.sha256(self.source.encode()).hexdigest()[:12]
+
+    @cached_property
+    def _template(self) -> Template:
+        from jinja2 import Environment, StrictUndefined, TemplateSyntaxError
+
+        environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+        environment.filters["fence"] = fence
+        try:
+            return environment.from_string(self.source)
+        except TemplateSyntaxError as error:
+            raise ValueError(f"prompt {self.name}/{self.lang}.jinja:{error.lineno}: {error.message}") from error
+
+    def render(self, **values: Any) -> tuple[tuple[str, str], ...]:
+        """Messages as (role, content); raises ValueError where the template asks for a value that was not given."""
+        from jinja2 import UndefinedError
+
+        messages = []
+        for role in ("system", "user"):
+            block = self._template.blocks.get(role)
+            if block is None:
+                continue
+            try:
+                content = "".join(block(self._template.new_context(values))).strip()
+            except UndefinedError as error:
+                raise ValueError(
+                    f"prompt {self.name}/{self.lang}.jinja: {error}; given were {', '.join(sorted(values)) or 'none'}"
+                ) from error
+            if content:
+                messages.append((role, content))
+        return tuple(messages)
+
+
+def _names(root: Path) -> list[str]:
+    return sorted({found.parent.name for found in root.glob("*/*.jinja")})
+
+
+def fence(text: str, label: str = "text") -> str:
+    """The text between two lines `<label HASH>` and `</label HASH>` that it does not contain.
+
+    The hash comes of the text itself, so that equal prompts stay equal, and nobody writes it into a document before it
+    is known: writing it changes it. Should it occur all the same, another is taken.
+    """
+    attempt = 0
+    while True:
+        mark = hashlib.sha256(f"{attempt}\n{text}".encode(errors="surrogatepass")).hexdigest()[:8]
+        if mark not in text:
+            return f"<{label} {mark}>\n{text}\n</{label} {mark}>"
+        attempt += 1

@@ -1,0 +1,38 @@
+"""Held: every config in configs/llm composes into a client, and none holds a key."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from citeverifier.llm.client import LLM
+from citeverifier.paths import configs_dir
+
+NAMES = sorted(path.stem for path in (configs_dir() / "llm").glob("*.yaml"))
+
+
+def test_the_ready_ones_are_there() -> None:
+    assert {"vllm", "openai", "command_r_plus", "llama_3_1_70b", "llama_3_8b", "bielik_11b", "gpt_4o", "gpt_4o_mini",
+            "qwen3_8b"} < set(NAMES)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_composes_into_a_client(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("OPENAI_API_KEY", "CITEVERIFIER_LLM_KEY"):
+        monkeypatch.setenv(variable, "sk-secret-0123456789")
+    with initialize_config_dir(version_base="1.3", config_dir=str(configs_dir())):
+        config = compose("eval", [f"+llm={name}", f"llm.cache={tmp_path}/cache.sqlite"])
+    llm: LLM = instantiate(config.llm, _convert_="all")
+    assert isinstance(llm, LLM)
+    assert llm.name == config.llm.model
+    assert llm.options.api_key_env in os.environ
+    assert "sk-secret" not in OmegaConf.to_yaml(config, resolve=True) + repr(llm.options) + repr(vars(llm))
+    assert (llm.options.dialect == "openai") == name.startswith(("gpt", "openai"))
+    text = (configs_dir() / "llm" / f"{name}.yaml").read_text(encoding="utf-8")
+    if llm.options.dialect == "vllm" and name != "vllm":
+        assert f"vllm serve {llm.name}" in text
