@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from citeverifier.llm.client import Request
+from citeverifier.llm.parsing import without_thinking
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Example, Statement
 from citeverifier.text.markers import cited_sentences, remove_markers
@@ -28,65 +29,77 @@ def by_llm(
     """The LLM answers from the numbered documents, citing them; its text is split into statements.
 
     An answer is dropped where it is empty, refuses, is over `max_words`, in another language, cites a document that is
-    not there, or has no cited statement. Sentences without a citation stay, as statements that cite nothing.
+    not there, or has no cited statement. Sentences without a citation, and those that cite more than `max_citations`,
+    stay as statements that cite nothing; those under `min_statement_words` go.
     """
     written = Prompt.load(prompt, prompt_lang)
     made_with = tools.made_with(written)
 
     def ask(example: Example) -> Asking:
-        reply = yield Request(
-            tuple(written.render(question=example.question, documents=example.documents)), max_tokens=max_tokens
-        )
+        messages = written.render(question=example.question, documents=example.documents)
+        reply = yield Request(messages, max_tokens=max_tokens)
         if reply.text is None:
             return drop("no reply", reply.error)
-        return read_answer(example, reply.text, made_with)
-
-    def read_answer(example: Example, text: str, made_with: dict[str, object]) -> Outcome:
-        unmarked = remove_markers(text.strip(), len(example.documents))
-        said = words(unmarked.text)
-        if not said:
-            return drop("empty answer", text)
-        if len(said) > max_words:
-            return drop("answer too long", f"{len(said)} words: {text}")
-        if is_refusal(text):
-            return drop("refusal", text)
-        if not in_language(unmarked.text, example.lang):
-            return drop("wrong language", text)
-        found = cited_sentences(unmarked, example.lang)
-        if any(sentence.out_of_range for sentence in found):
-            return drop("cites a document that is not there", text)
-        counts: Counter[str] = Counter()
-        statements = []
-        for sentence in found:
-            positions = tuple(sorted(sentence.positions))
-            if len(words(sentence.text)) < min_statement_words:
-                counts["statement too short"] += 1
-                continue
-            if len(positions) > max_citations:
-                counts["statement cites too many documents"] += 1
-                positions = ()
-            elif not positions:
-                counts["statement without citation"] += 1
-            statements.append(Statement(sentence.text, positions, kind=_kind(len(positions))))
-        if not any(statement.citations for statement in statements):
-            return drop("no cited statement", text, counts)
+        outcome = read_answer(example, without_thinking(reply.text), max_words, min_statement_words, max_citations)
         meta = {**made(example, "answer", made_with), "reference": example.answer}
-        answered = replace(example, statements=tuple(statements), answer=unmarked.text, meta=meta)
-        return keep(answered, counts=counts)
+        return replace(outcome, records=tuple(replace(record, meta=meta) for record in outcome.records))
 
     return asking(ask, tools.llm(), made_with)
 
 
-def _kind(citations: int) -> str:
-    return {0: "uncited", 1: "single"}.get(citations, "several")
+def read_answer(
+    example: Example, text: str, max_words: int = 400, min_statement_words: int = 4, max_citations: int = 3
+) -> Outcome:
+    """The example with the statements of an answer with citation markers, or why it has none."""
+    unmarked = remove_markers(text.strip(), len(example.documents))
+    said = words(unmarked.text)
+    if not said:
+        return drop("empty answer", text)
+    if len(said) > max_words:
+        return drop("answer too long", f"{len(said):,} words: {text}")
+    if is_refusal(text):
+        return drop("refusal", text)
+    if not in_language(unmarked.text, example.lang):
+        return drop("wrong language", text)
+    found = cited_sentences(unmarked, example.lang)
+    if any(sentence.out_of_range for sentence in found):
+        return drop("cites a document that is not there", text)
+    counts: Counter[str] = Counter()
+    statements = []
+    for sentence in found:
+        positions = tuple(sorted(sentence.positions))
+        if len(words(sentence.text)) < min_statement_words:
+            counts["statement too short"] += 1
+            continue
+        if len(positions) > max_citations:
+            counts["statement cites too many documents"] += 1
+            positions = ()
+        elif not positions:
+            counts["statement without citation"] += 1
+        kind = {0: "uncited", 1: "single"}.get(len(positions), "several")
+        statements.append(Statement(sentence.text, positions, kind=kind))
+    if not any(statement.citations for statement in statements):
+        return drop("no cited statement", text, counts)
+    return keep(replace(example, statements=tuple(statements), answer=unmarked.text), counts=counts)
+
+
+def own(tools: Tools) -> Step:
+    """Answers that a RAG system gave itself: the statements of the records, or those of an answer with markers."""
+
+    def read(example: Example) -> Outcome:
+        if example.statements:
+            return _with_citations(example)
+        return read_answer(example, example.answer or "")
+
+    return one_by_one(read)
 
 
 def by_rules(tools: Tools) -> Step:
     """The source's own statements; without any, a record goes no further."""
+    return one_by_one(_with_citations)
 
-    def check(example: Example) -> Outcome:
-        if not any(statement.citations for statement in example.statements):
-            return drop("no cited statement")
-        return keep(example)
 
-    return one_by_one(check)
+def _with_citations(example: Example) -> Outcome:
+    if not any(statement.citations for statement in example.statements):
+        return drop("no cited statement")
+    return keep(example)

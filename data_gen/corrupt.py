@@ -215,7 +215,7 @@ def still_supported(
                     outcome = replace(outcome, calls=verdicts.calls, prompt_tokens=verdicts.tokens)
                 yield outcome
 
-    return Step(run)
+    return Step(run, judges=True)
 
 
 def _without_twins(example: Example, failed: Mapping[int, str], require: bool) -> Outcome:

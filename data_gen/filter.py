@@ -55,7 +55,7 @@ def by_verifier(
                     outcome = replace(outcome, calls=verdicts.calls, prompt_tokens=verdicts.tokens)
                 yield outcome
 
-    return Step(run)
+    return Step(run, judges=True)
 
 
 def _fold(example: Example, failed: dict[int, str], unit: str) -> Outcome:

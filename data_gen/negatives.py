@@ -62,7 +62,7 @@ def from_nearest_questions(
                 _with(example, offered[:count], Counter()) for example, offered in zip(examples, offers, strict=True)
             )
 
-    return Step(run)
+    return Step(run, judges=check)
 
 
 def _chain(first: Example, rest: Iterator[Example]) -> Iterator[Example]:

@@ -38,7 +38,7 @@ ENTRY = ("stage", "model", "fingerprint", "prompt", "version")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How pairs are built from examples, and how many training pairs of each kind are wanted.
+    """How pairs are built from the examples of a chain of stages, and how many training pairs of each kind are wanted.
 
     `sizes`: kind pattern ("supported", "*") to number, null for all there are; kinds that fit no pattern are left out.
     Dev and test take the same in proportion to their shares.
@@ -46,6 +46,7 @@ class Recipe:
 
     build: PairBuilder
     sizes: Mapping[str, int | None]
+    chain: str = "main"
 
 
 @dataclass
@@ -66,7 +67,7 @@ class Packed:
 
 
 def pack(
-    before: Path,
+    chains: Mapping[str, Path],
     folder: Path,
     *,
     recipes: Mapping[str, Recipe],
@@ -74,7 +75,7 @@ def pack(
     max_examples: int | None = None,
     shares: Mapping[str, float] = SHARES,
 ) -> Packed:
-    """Write the records of a stage's file as datasets into `folder`; returns what was written.
+    """Write the records of each chain's last file as datasets into `folder`; returns what was written.
 
     Pairs go to {train,dev,test}.jsonl, examples (where asked for) to examples_{split}.jsonl, the same to parquet/.
     max_examples: at most so many questions, all of their languages, in the order they come. Splits without a record get
@@ -85,14 +86,15 @@ def pack(
     for name in (name for name in SPLITS if name in shares):
         hashes: set[bytes] | None = None if name == "train" else held_out
         if recipes:
-            rows = _pairs(before, name, recipes, shares, max_examples, held_out, hashes, packed)
+            rows = _pairs(chains, name, recipes, shares, max_examples, held_out, hashes, packed)
             _write(folder, f"{name}.jsonl", rows, packed)
         if examples:
-            rows = _examples(before, name, shares, max_examples, held_out, packed)
+            rows = _examples(chains["main"], name, shares, max_examples, held_out, packed)
             _write(folder, f"examples_{name}.jsonl", rows, packed)
     if not packed.counts:
-        raise ValueError(f"{before}: no records left to pack; the table above says where they were dropped")
-    _describe(before, packed)
+        raise ValueError("no records left to pack; the table above says where they were dropped")
+    for before in chains.values():
+        _describe(before, packed)
     write_parquet(folder, list(packed.files))
     for path in sorted((folder / "parquet").glob("*.parquet")):
         packed.files[f"parquet/{path.name}"] = _sha256(path)
@@ -147,7 +149,7 @@ def _leaks(documents: Iterable[Document], statements: Iterable[str], held_out: s
 
 
 def _pairs(
-    before: Path,
+    chains: Mapping[str, Path],
     name: str,
     recipes: Mapping[str, Recipe],
     shares: Mapping[str, float],
@@ -158,13 +160,15 @@ def _pairs(
 ) -> Iterator[dict[str, Any]]:
     """The pairs of a split as JSON, each recipe in turn; `hashes` collects their texts where training must avoid them."""
     for recipe_name, recipe in recipes.items():
+        if recipe.chain not in chains:
+            continue
         share = shares[name] / shares.get("train", sum(shares.values()))
         wanted = {
             kind: None if size is None else size if name == "train" else round(size * share)
             for kind, size in recipe.sizes.items()
         }
         taken: Counter[str] = Counter()
-        recent = _Recent(_of_split(before, name, shares, limit))
+        recent = _Recent(_of_split(chains[recipe.chain], name, shares, limit))
         for pair in recipe.build(recent):
             kind = next((kind for kind in wanted if fnmatch(pair.kind.split(":")[0], kind)), None)
             if kind is None:

@@ -135,4 +135,4 @@ def only_in_first(
                     outcome = replace(outcome, calls=verdicts.calls, prompt_tokens=verdicts.tokens)
                 yield outcome
 
-    return Step(run)
+    return Step(run, judges=True)

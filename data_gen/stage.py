@@ -64,13 +64,17 @@ Run = Callable[[Iterator[Example]], Iterator[Outcome]]
 class Step:
     """What a stage does: `run` maps records to outcomes, one each, in order.
 
-    `ask`: the same for one record where the step asks an LLM (a dry run counts its requests). `made_with`: model and
-    prompts, which decide with the settings whether a half-done file may go on.
+    `made_with`: model and prompt of a step that asks an LLM, empty for others. `judges`: whether a verifier is asked.
     """
 
     run: Run
-    ask: Callable[[Example], Asking] | None = None
     made_with: Mapping[str, Any] = field(default_factory=dict)
+    judges: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether an LLM is asked."""
+        return bool(self.made_with)
 
 
 def one_by_one(change: Callable[[Example], Outcome]) -> Step:
@@ -83,7 +87,7 @@ def asking(ask: Callable[[Example], Asking], llm: LLM, made_with: Mapping[str, A
 
     At most `window` records are under way or waiting for an earlier one to end.
     """
-    return Step(lambda records: _Conversations(ask, llm, window).run(records), ask, made_with)
+    return Step(lambda records: _Conversations(ask, llm, window).run(records), made_with)
 
 
 class _Conversations:
