@@ -46,12 +46,13 @@ def run(config: DictConfig) -> Path:
     print_table(f"pipeline={config.pipeline.name}", *table_rows(done))
     for name, llm in _used(config, tools):
         usage = llm.usage
-        print(f"{name}: this run sent {usage.calls:,} calls, {usage.cached:,} replies came without one, {usage.failed:,} failed")
+        print(
+            f"{name}: sent {usage.calls:,} calls in this run; {usage.cached:,} replies came without one, "
+            f"{usage.failed:,} failed"
+        )
     versions = provenance()
     (folder / "provenance.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
-    (folder / "report.json").write_text(
-        json.dumps(report(done), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    (folder / "report.json").write_text(json.dumps(report(done), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     finish(config, folder, chains, versions)
     return folder
 
@@ -63,7 +64,7 @@ def finish(config: DictConfig, folder: Path, chains: Mapping[str, Path], version
     from citeverifier.reporting.tables import print_table
     from data_gen.card import dataset_card
     from data_gen.hub import push_to_hub
-    from data_gen.pack import Recipe, pack
+    from data_gen.pack import Recipe, pack, packed_rows
     from data_gen.review import write_review
     from data_gen.stage import read_stage
 
@@ -85,12 +86,11 @@ def finish(config: DictConfig, folder: Path, chains: Mapping[str, Path], version
         settings={str(key): value for key, value in settings.items()}, versions=versions,
     )  # fmt: skip
     (folder / "README.md").write_text(card, encoding="utf-8")
-    rows = [[d, s, lang, kind, f"{n:,}"] for (d, s, lang, kind), n in sorted(packed.counts.items())]
-    print_table("packed", ["dataset", "split", "language", "kind", "number"], rows)
+    print_table("packed", *packed_rows(packed))
     for reason, count in sorted(packed.left_out.items()):
         print(f"left out: {reason}: {count:,}")
     for what, how in packed.short.items():
-        log.warning("fewer than asked for: %s: %s", what, how)
+        print(f"fewer than asked for: {what}: {how}")
     if config.hub.repo_id is not None:
         print(f"published: {push_to_hub(folder, config.hub.repo_id, private=config.hub.private)}")
 
@@ -129,12 +129,12 @@ def chains_of(
     from data_gen.source import Source, read_source
 
     translator = replace(tools, llm=_llm(config, "translator"))
-    chains = {}
+    chains: dict[str, tuple[Callable[[], Iterator[Example]], dict[str, Any], list[Stage]]] = {}
     for chain, node in config.pipeline.chains.items():
         if node.data.path is None:
             continue
-        names = [name for name in node.stages if config.steps.get(name) is not None]
-        unknown = [name for name in node.stages if name not in config.steps]
+        names = [name for name in node.stages if name not in config.skip]
+        unknown = [name for name in names if name not in config.steps]
         if unknown:
             raise ValueError(f"pipeline.chains.{chain}.stages: expected names of steps, came {', '.join(unknown)}")
         source = Source(**OmegaConf.to_container(node.data, resolve=True))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Stage `answer`: statements with citations for a question, written by an LLM from its documents, or the source's own."""
+"""Stage `answer`: statements with citations for a question, by an LLM from its documents, or the source's own."""
 
 from __future__ import annotations
 

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.reporting.tables import markdown
-from data_gen.pack import ENTRY, Packed
+from data_gen.pack import ENTRY, Packed, packed_rows
 
 _LICENCES = {"hotpotqa": "cc-by-sa-4.0", "mini": "cc-by-4.0"}
 _COUNT = {"pairs": "pairs", "examples": "records"}
 
 
-def dataset_card(packed: Packed, *, title: str, pipeline: str, settings: Mapping[str, Any], versions: Mapping[str, Any]) -> str:
+def dataset_card(
+    packed: Packed, *, title: str, pipeline: str, settings: Mapping[str, Any], versions: Mapping[str, Any]
+) -> str:
     """README.md of a dataset: what is in it, how to load it, who and what made it, what was left out."""
     languages = sorted({lang for _, _, lang, _ in packed.counts})
     configs = "\n".join(_config(name, packed) for name in ("pairs", "examples") if packed.total(name))
@@ -31,16 +33,16 @@ configs:
 # {title}
 
 Made by `python -m data_gen pipeline={pipeline}` of citeverifier {versions.get("citeverifier")}.
-A pair is a statement, the documents it is checked against, and the bounds of its true support (none < partial < full). An
-example is a question with its documents and the statements of its answer; `corrupted` is a statement's twin that the documents
-no longer support.
+A pair is a statement, the documents it is checked against, and the bounds of its true support (none < partial < full).
+An example is a question with its documents and the statements of its answer; `corrupted` is a statement's twin that the
+documents no longer support.
 
 Questions come from: {", ".join(f"{name} ({count:,} records)" for name, count in sorted(packed.sources.items()))}.
 {f"The licence of {', '.join(unknown)} is to be stated by whoever publishes this." if unknown else ""}
 
 ## What is in it
 
-{markdown(["dataset", "split", "language", "kind", "number"], [[d, s, lang, kind, f"{n:,}"] for (d, s, lang, kind), n in sorted(packed.counts.items())])}
+{markdown(*packed_rows(packed))}
 
 {_left_out(packed)}
 ## Models and prompts
@@ -77,7 +79,9 @@ def _left_out(packed: Packed) -> str:
 def _makers(packed: Packed) -> str:
     if not packed.makers:
         return "Statements are the source's own; no model worked on them."
-    rows = [[str(value or "-") for value in key] + [f"{count:,}"] for key, count in sorted(packed.makers.items(), key=str)]
+    rows = [
+        [str(value or "-") for value in key] + [f"{count:,}"] for key, count in sorted(packed.makers.items(), key=str)
+    ]
     return markdown([*ENTRY[:2], "parameters", *ENTRY[3:], "records"], rows)
 
 

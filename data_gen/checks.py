@@ -1,4 +1,4 @@
-"""What is looked for in an LLM's text before it becomes data: refusals, the language, numbers and names that got lost."""
+"""What is looked for in an LLM's text before it becomes data: refusals, its language, lost numbers and names."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def by_llm(
 def wrong_with_twin(
     text: str, corrupted: str, lang: str, *, min_length: float, max_length: float, min_kept: float
 ) -> str | None:
-    """What is wrong with a twin as a text: empty, unchanged, refusal, language, length, another statement; else None."""
+    """What is wrong with a twin as a text (empty, unchanged, refusal, language, length, another statement), or None."""
     old, new = words(text), words(corrupted)
     if not new:
         return "empty"

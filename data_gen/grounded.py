@@ -1,16 +1,15 @@
-"""Stage `grounded`: a RAG system's own statements judged against each document that they cite, with a quote as proof."""
+"""Stage `grounded`: a RAG system's own statements judged against each document that they cite, with a quote."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 
 from citeverifier.llm.client import Request
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Example, RecordError, Support
 from citeverifier.text.words import normalise, words
-from data_gen.checks import is_refusal, json_object
+from data_gen.checks import json_object
 from data_gen.stage import Asking, Step, asking, drop, keep, made
 from data_gen.tools import Tools
 
@@ -40,9 +39,7 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
         for number, statement in enumerate(example.statements):
             for position in statement.citations:
                 document = example.documents[position]
-                messages = written.render(
-                    question=example.question, statement=statement.text, document=document
-                )
+                messages = written.render(question=example.question, statement=statement.text, document=document)
                 reply = yield Request(tuple(messages), schema=SCHEMA, max_tokens=max_tokens)
                 if reply.text is None:
                     counts["verdict: no reply"] += 1

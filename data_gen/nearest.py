@@ -11,11 +11,10 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from citeverifier.records import Document, Example, example_from_json
-from citeverifier.text.language import language
 from citeverifier.text.words import normalise, words
+from data_gen.search import Search, search_words
 from data_gen.splitting import split
 from data_gen.stage import Outcome, Step, drop, in_batches, keep
 from data_gen.tools import Tools
@@ -79,8 +78,6 @@ class _Documents:
     """The documents of a stage's file, by split and language, with where to read them again."""
 
     def __init__(self, path: Path, tools: Tools) -> None:
-        import bm25s
-
         self._path, self._tools = path, tools
         self._places: dict[tuple[str, str], list[tuple[int, int]]] = {}
         self._own: dict[str, int] = {}
@@ -96,17 +93,13 @@ class _Documents:
                     places.append((offset, number))
                     texts.setdefault(key, []).append(_query(example))
                 offset += len(line)
-        self._indexes: dict[tuple[str, str], Any] = {}
-        for key, tokens in texts.items():
-            self._indexes[key] = bm25s.BM25()
-            self._indexes[key].index(tokens, show_progress=False)
+        self._indexes = {key: Search(tokens) for key, tokens in texts.items()}
 
     def outcome(self, example: Example, ns: Sequence[int]) -> Outcome:
         key = (split(example, self._tools.shares), example.lang)
         places = self._places[key]
-        k = min(len(places), max(ns) + 1)
-        found, _ = self._indexes[key].retrieve([_query(example)], k=k, show_progress=False)
-        others = [i for i in found[0].tolist() if i != self._own[example.id]]
+        found = self._indexes[key].nearest(_query(example), max(ns) + 1)
+        others = [i for i in found if i != self._own[example.id]]
         records = []
         for n in ns:
             if n <= len(others):
@@ -125,5 +118,4 @@ class _Documents:
 
 def _query(example: Example) -> list[str]:
     document = example.documents[0]
-    small = language(example.lang).stop_words
-    return [word for word in words(f"{document.title} {document.text}") if word not in small] or ["?"]
+    return search_words(f"{document.title} {document.text}", example.lang)

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from citeverifier.records import Document, Example, Pair, Support, example_from_json
-from citeverifier.text.language import language
-from citeverifier.text.words import normalise, words
+from citeverifier.text.words import normalise
+from data_gen.search import Search, search_words
 from data_gen.splitting import split
 from data_gen.stage import Outcome, Step, in_batches, keep
 from data_gen.support import judge, premise
@@ -58,8 +57,13 @@ def from_nearest_questions(
         index = _Index(tools.before, tools)
         for examples in in_batches(_chain(first, records), batch):
             offers = index.documents_near(examples, neighbours, count)
-            yield from _checked(tools, examples, offers, asked, threshold, count) if check else (
-                _with(example, offered[:count], Counter()) for example, offered in zip(examples, offers, strict=True)
+            yield from (
+                _checked(tools, examples, offers, asked, threshold, count)
+                if check
+                else (
+                    _with(example, offered[:count], Counter())
+                    for example, offered in zip(examples, offers, strict=True)
+                )
             )
 
     return Step(run, judges=check)
@@ -109,8 +113,6 @@ class _Index:
     """The questions of a stage's file, by split and language, with where to read their documents again."""
 
     def __init__(self, path: Path, tools: Tools) -> None:
-        import bm25s
-
         self._path = path
         self._tools = tools
         self._known: dict[tuple[str, str], list[_Known]] = {}
@@ -118,25 +120,19 @@ class _Index:
         for offset, example in _with_offsets(path):
             key = (split(example, tools.shares), example.lang)
             self._known.setdefault(key, []).append(_Known(example.group, offset))
-            texts.setdefault(key, []).append(_query(example))
-        self._indexes: dict[tuple[str, str], Any] = {}
-        for key, tokens in texts.items():
-            index = bm25s.BM25()
-            index.index(tokens, show_progress=False)
-            self._indexes[key] = index
+            texts.setdefault(key, []).append(search_words(example.question, example.lang))
+        self._indexes = {key: Search(tokens) for key, tokens in texts.items()}
 
     def documents_near(self, examples: Sequence[Example], neighbours: int, count: int) -> list[list[Document]]:
-        """For each example documents of the nearest questions of other groups: their cited ones first; twice `count`."""
+        """For each example twice `count` documents of the nearest questions of other groups, their cited ones first."""
         return [self._near(example, neighbours, 2 * count) for example in examples]
 
     def _near(self, example: Example, neighbours: int, wanted: int) -> list[Document]:
         key = (split(example, self._tools.shares), example.lang)
         known = self._known[key]
         # Those of its own group come along and are passed over.
-        found, _ = self._indexes[key].retrieve(
-            [_query(example)], k=min(len(known), 4 * neighbours), show_progress=False
-        )
-        offsets = [known[i].offset for i in found[0].tolist() if known[i].group != example.group][:neighbours]
+        found = self._indexes[key].nearest(search_words(example.question, example.lang), 4 * neighbours)
+        offsets = [known[i].offset for i in found if known[i].group != example.group][:neighbours]
         own = {normalise(document.text) for document in example.documents}
         cited: list[Document] = []
         others: list[Document] = []
@@ -150,11 +146,6 @@ class _Index:
             if len(cited) >= wanted:
                 break
         return [*cited, *others][:wanted]
-
-
-def _query(example: Example) -> list[str]:
-    """The words of a question that may find others, never none."""
-    return [word for word in words(example.question) if word not in language(example.lang).stop_words] or ["?"]
 
 
 def _with_offsets(path: Path) -> Iterator[tuple[int, Example]]:

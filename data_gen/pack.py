@@ -158,7 +158,7 @@ def _pairs(
     hashes: set[bytes] | None,
     packed: Packed,
 ) -> Iterator[dict[str, Any]]:
-    """The pairs of a split as JSON, each recipe in turn; `hashes` collects their texts where training must avoid them."""
+    """The pairs of a split as JSON, each recipe in turn; `hashes` collects texts that training must avoid."""
     for recipe_name, recipe in recipes.items():
         if recipe.chain not in chains:
             continue
@@ -191,8 +191,8 @@ def _pairs(
             packed.counts["pairs", name, pair.lang, f"{recipe_name}: {pair.kind.split(':')[0]}"] += 1
             yield pair_to_json(pair) | {"meta": recent.meta(pair)}
         for kind, size in wanted.items():
-            if size is not None and taken[kind] < size:
-                packed.short[f"{name}, {recipe_name}: {kind}"] = f"{taken[kind]:,} of {size:,}"
+            if size is not None and taken[kind] < size and name == "train":
+                packed.short[f"{recipe_name}: {kind}"] = f"{taken[kind]:,} of {size:,}"
 
 
 class _Recent:
@@ -246,6 +246,14 @@ def tidy_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
         "made": [{key: entry.get(key) for key in ENTRY} for entry in meta.get("made", ())],
         "review": list(meta.get("review", ())),
     }
+
+
+def packed_rows(packed: Packed) -> tuple[list[str], list[list[str]]]:
+    """(header, rows): one row a dataset, language and kind, a column a split."""
+    splits = [name for name in reversed(SPLITS) if any(split == name for _, split, _, _ in packed.counts)]
+    keys = sorted({(dataset, lang, kind) for dataset, _, lang, kind in packed.counts})
+    rows = [[*key, *(f"{packed.counts[key[0], name, key[1], key[2]]:,}" for name in splits)] for key in keys]
+    return ["dataset", "language", "kind", *splits], rows
 
 
 # --- pairs of pipeline=citefix -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from citeverifier.data.hotpotqa import resolve_subject
@@ -105,14 +105,14 @@ def by_rules(tools: Tools, *, min_words: int = 6, max_words: int = 40) -> Step:
                 options.append(Statement(point, (0,), kind=KIND, span=alone[0], evidence=(Evidence(0, sentence),)))
         if not options:
             return drop("no sentence with a fact of its own")
-        return keep(replace(example, statements=(rng.choice(options),), meta=made(example, "point", {"model": "rules"})))
+        return keep(
+            replace(example, statements=(rng.choice(options),), meta=made(example, "point", {"model": "rules"}))
+        )
 
     return one_by_one(change)
 
 
-def only_in_first(
-    tools: Tools, *, level: str = "full", threshold: float | None = None, batch: int = 128
-) -> Step:
+def only_in_first(tools: Tools, *, level: str = "full", threshold: float | None = None, batch: int = 128) -> Step:
     """Keeps points that the verifier sees supported by the first document and not by the second."""
     asked = Support.parse(level)
 

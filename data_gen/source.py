@@ -124,9 +124,7 @@ def _from_question(question: Question, seed: int) -> _Row:
             return example_from_question(question, group or question.id, seed)
         documents = tuple(Document(t, "".join(s).strip()) for t, s in question.paragraphs if "".join(s).strip())
         meta = {"source": "hotpotqa", "type": question.type}
-        return Example(
-            question.id, "en", group or question.id, question.question, documents, (), question.answer, meta
-        )
+        return Example(question.id, "en", group or question.id, question.question, documents, (), question.answer, meta)
 
     return _Row(question.id, gold or (question.id,), build)
 
@@ -189,7 +187,7 @@ def stream_json_list(path: Path) -> Iterator[Any]:
             except json.JSONDecodeError as error:
                 if not more():
                     raise RecordError(
-                        f"{path}, row {number}: expected a JSON list that ends in ']', came {buffer[:40]!r} ({error.msg})"
+                        f"{path}, row {number}: expected a list that ends in ']', came {buffer[:40]!r} ({error.msg})"
                     ) from None
                 continue
             if end == len(buffer) and not done and isinstance(item, int | float):

@@ -136,9 +136,7 @@ class _Conversations:
         except StopIteration as end:
             del self._running[number]
             calls, prompt, completion = self._spent.pop(number)
-            self._finished[number] = replace(
-                end.value, calls=calls, prompt_tokens=prompt, completion_tokens=completion
-            )
+            self._finished[number] = replace(end.value, calls=calls, prompt_tokens=prompt, completion_tokens=completion)
         else:
             self._waiting.append((number, request))
 
@@ -189,8 +187,8 @@ def run_stage(name: str, path: Path, records: Iterable[Example], step: Step) -> 
         if example is None or [example.id, example.lang] != [row["id"], row["lang"]]:
             came = "nothing" if example is None else f"{example.id} ({example.lang})"
             raise ValueError(
-                f"{path}:{number}: holds record {row['id']} ({row['lang']}), but the input has {came} there; it was made "
-                "from other input: take another output_dir, or delete this file and those of the stages after it"
+                f"{path}:{number}: holds record {row['id']} ({row['lang']}), but the input has {came} there; it was "
+                "made from other input: take another output_dir, or delete this file and those of the stages after it"
             )
         tally.add(row)
     keys: deque[tuple[str, str]] = deque()

@@ -7,7 +7,6 @@ checked text by text, and asked for again with what was wrong.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -69,9 +68,7 @@ def by_llm(
         for attempt in range(attempts):
             # what was wrong goes back to the model, with its own text
             again = (("assistant", came), ("user", "\n".join(wrong))) if came else ()
-            reply = yield Request(
-                (*messages, *again), schema=_schema(texts), max_tokens=max_tokens, sample=attempt
-            )
+            reply = yield Request((*messages, *again), schema=_schema(texts), max_tokens=max_tokens, sample=attempt)
             if reply.text is None:
                 reason, detail = "no reply", reply.error
                 break
@@ -97,9 +94,8 @@ def by_llm(
 def texts_of(example: Example) -> Texts:
     """Every text of an example by a name that says where it belongs ("document 1 title", "statement 2 corrupted")."""
     texts = {"question": example.question}
-    for key, text in (("answer", example.answer), ("reference", example.meta.get("reference"))):
-        if isinstance(text, str) and text.strip():
-            texts[key] = text
+    own = {"answer": example.answer, "reference": example.meta.get("reference")}
+    texts |= {key: text for key, text in own.items() if isinstance(text, str) and text.strip()}
     for i, document in enumerate(example.documents, 1):
         if document.title:
             texts[f"document {i} title"] = document.title

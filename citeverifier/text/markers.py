@@ -1,7 +1,7 @@
 """Citation markers in a text: where they stand, what they point to, and the text without them.
 
-Known shapes: `[1]`, `[1,2]`, `[1][2]`, `[1, 2-4]`, `[Doc 1]`, `【1】`, `[1†source]`, `【4:0†source】`; before or after
-the full stop. Markers are taken out *before* sentences are split, with their offsets, so that a splitter sees plain prose
+Known: `[1]`, `[1,2]`, `[1][2]`, `[1, 2-4]`, `[Doc 1]`, `【1】`, `[1†source]`, `【4:0†source】`; before or after the
+full stop. Markers are taken out *before* sentences are split, with their offsets, so that a splitter sees plain prose
 and every place in the plain text is known in the original.
 """
 
