@@ -52,7 +52,7 @@ def test_rules_make_what_train_takes_unchanged(pipeline: Run, tiny: Any, capsys:
 
 def test_sizes_come_from_the_config(pipeline: Run) -> None:
     sizes = "pipeline.recipes.single.sizes={supported:20,irrelevant:10,perturbed:5}"
-    out = pipeline("pipeline=training", sizes, "pipeline.recipes.ordinal.sizes={}", "lang=en")
+    out = pipeline("pipeline=training", sizes, "~pipeline.recipes.ordinal", "lang=en")
     assert Counter(pair.kind.split(":")[0] for pair in pairs_of(out, "train")) == {
         "supported": 20, "irrelevant": 10, "perturbed": 5,
     }  # fmt: skip
