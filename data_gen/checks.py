@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from citeverifier.data.perturb import names, numbers
 from citeverifier.llm.parsing import parse_json
 from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
+from citeverifier.text.sentences import sentences
 from citeverifier.text.words import normalise, words
 
 _REFUSALS = {
     "en": ("i'm sorry", "i am sorry", "i cannot", "i can't", "i'm unable", "i am unable", "as an ai"),
     "pl": ("przykro mi", "przepraszam", "nie mogę", "nie jestem w stanie", "jako model językowy"),
 }
-_LONG = 12  # a text of so many words holds a stop word
+_LETTERS = {"pl": frozenset("ąćęłńóśźż")}  # letters that tell a language, besides its stop words
+_LONG = 16  # a text of so many words holds a stop word or such a letter
+_THOUSANDS = {1_000: ("tys", "thousand", "k"), 1_000_000: ("mln", "mili", "million")}
+_FEW = 3  # so many names tell whether names were kept
+_CAPITAL_FIRST = re.compile(r"^\W*\w+")
 _STEM = 4  # letters that survive inflection: "Warsaw", "Warszawie"
 
 
@@ -46,7 +53,8 @@ def in_language(text: str, lang: str) -> bool:
         counts[code] = sum(word in _small_words(code) - foreign for word in said)
     if max(count for code, count in counts.items() if code != lang) > counts[lang]:
         return False
-    return counts[lang] > 0 or len(said) < _LONG
+    letters = _LETTERS.get(lang, frozenset())
+    return counts[lang] > 0 or len(said) < _LONG or any(letters & set(word) for word in said)
 
 
 def _small_words(lang: str) -> frozenset[str]:
@@ -59,19 +67,25 @@ def same_words(first: str, second: str) -> bool:
 
 
 def lost_numbers(source: str, target: str) -> list[str]:
-    """The numbers of two or more digits that a translation does not hold, however it groups them ("1,234", "1 234")."""
-    held = set(words(target))
+    """The numbers of two or more digits that a translation lacks, however written ("1,234", "1 234", "5 tys.")."""
+    said = words(target)
+    held = set(said)
+    for number, unit in pairwise(said):
+        for factor, names_of in _THOUSANDS.items():
+            if unit.startswith(names_of) and number.isdigit():
+                held.add(str(int(number) * factor))
     return [number for number in dict.fromkeys(numbers(source)) if len(number) > 1 and words(number)[0] not in held]
 
 
 def names_kept(source: str, target: str, lang: str) -> float:
-    """The share of the source's names that the target holds, by the beginnings of their words; 1 where it has none.
+    """The share of the source's names that the target holds, by the beginnings of their words; 1 where it has few.
 
-    `lang` is the source's. Some names have another form in another language ("Germany", "Niemcy"), so the share is
-    seldom 1, and tells only where most are missing.
+    `lang` is the source's. A capital at a sentence's beginning makes no name. Some names have another form in another
+    language ("Germany", "Niemcy"), so the share is seldom 1, and tells only where most are missing.
     """
-    found = names(source, lang)
-    if not found:
+    inside = " ".join(_CAPITAL_FIRST.sub(" ", sentence) for sentence in sentences(source, lang))
+    found = names(inside, lang)
+    if len(found) < _FEW:
         return 1.0
     stems = {_stem(word) for word in words(target)}
     return sum(any(_stem(word) in stems for word in words(name)) for name in found) / len(found)

@@ -65,7 +65,7 @@ def by_llm(
 
     def ask(example: Example) -> Asking:
         counts: Counter[str] = Counter()
-        statements = list(example.statements)
+        statements = [replace(s, corrupted=None, altered_in=(), edit=None) for s in example.statements]
         for number, statement in enumerate(statements):
             if not statement.citations:
                 continue

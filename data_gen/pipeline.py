@@ -50,7 +50,7 @@ def run_chain(
     """
     done: list[Done] = []
     before: Path | None = None
-    settings: dict[str, Any] = {"source": dict(read_settings)}
+    settings: dict[str, Any] = {"data": dict(read_settings)}
     for number, stage in enumerate(stages, 1):
         path = folder / f"{chain}-{number:02d}-{stage.name}.jsonl"
         tools = replace(stage.tools, before=before, folder=folder)

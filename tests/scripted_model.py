@@ -99,7 +99,7 @@ def by_llm(url: str) -> list[str]:
     """Overrides for a pipeline with a scripted server and the verifier that knows everything."""
     return [
         "generator=llm", f"llm.base_urls=[{url}]", "llm.model=scripted", "llm.retries=2", "llm.cache=cache.sqlite",
-        "verifier._target_=oracle.Oracle", "~verifier.path", "~verifier.dtype",
+        "verifier=keyword", "verifier._target_=oracle.Oracle",
     ]  # fmt: skip
 
 
