@@ -190,7 +190,7 @@ def stream_json_list(path: Path) -> Iterator[Any]:
                         f"{path}, row {number}: expected a list that ends in ']', came {buffer[:40]!r} ({error.msg})"
                     ) from None
                 continue
-            if end == len(buffer) and not done and isinstance(item, int | float):
+            if isinstance(item, int | float) and not done and buffer[end:].strip(" \t\r\n")[:1] not in (",", "]"):
                 more()  # a number may go on
                 continue
             yield item
