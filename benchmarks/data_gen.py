@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path[0] = str(ROOT)  # this file's folder would hide the package of its name
 LATENCY = 1.0
 IN_FLIGHT = 64
 
