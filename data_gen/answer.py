@@ -11,7 +11,7 @@ from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Example, Statement
 from citeverifier.text.markers import cited_sentences, remove_markers
 from citeverifier.text.words import words
-from data_gen.checks import in_language, is_refusal
+from data_gen.checks import failure, in_language, is_refusal
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, made, one_by_one
 from data_gen.tools import Tools
 
@@ -39,7 +39,7 @@ def by_llm(
         messages = written.render(question=example.question, documents=example.documents)
         reply = yield Request(messages, max_tokens=max_tokens)
         if reply.text is None:
-            return drop("no reply", reply.error)
+            return drop(failure(reply.error), reply.error)
         outcome = read_answer(example, without_thinking(reply.text), max_words, min_statement_words, max_citations)
         meta = {**made(example, "answer", made_with), "reference": example.answer}
         return replace(outcome, records=tuple(replace(record, meta=meta) for record in outcome.records))

@@ -27,6 +27,16 @@ _CAPITAL_FIRST = re.compile(r"^\W*\w+")
 _STEM = 4  # letters that survive inflection: "Warsaw", "Warszawie"
 
 
+_FAILURES = {"cut": "reply cut off", "refused": "refusal", "empty": "empty reply", "expected JSON": "no JSON"}
+NO_REPLY = "no reply"  # the server gave none; the client has tried again already
+
+
+def failure(error: str | None) -> str:
+    """Why a reply has no text, as one of a few reasons to count; NO_REPLY where asking in another way is no help."""
+    found = (reason for start, reason in _FAILURES.items() if (error or "").startswith(start))
+    return next(found, NO_REPLY)
+
+
 def is_refusal(text: str) -> bool:
     """Whether a reply begins by refusing, in any known language."""
     start = text.strip().lower().replace("’", "'")[:60]

@@ -19,7 +19,7 @@ from citeverifier.llm.client import Request
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Document, Example, Statement, Support
 from citeverifier.text.words import normalise, words
-from data_gen.checks import in_language, is_refusal, json_object, same_words
+from data_gen.checks import NO_REPLY, failure, in_language, is_refusal, json_object, same_words
 from data_gen.stage import Asking, Outcome, Step, asking, drop, in_batches, keep, made, one_by_one
 from data_gen.support import judge, premise
 from data_gen.tools import Tools
@@ -77,12 +77,13 @@ def by_llm(
                     question=example.question, statement=statement.text, documents=cited, kind=kind
                 )
                 reply = yield Request(tuple(messages), schema=SCHEMA, max_tokens=max_tokens, sample=attempt)
-                if reply.text is None:
-                    counts["twin: no reply"] += 1
-                    break  # the client has tried again already
-                twin = read_twin(example, statement, cited, reply.text)
+                twin: Statement | str = failure(reply.error)
+                if reply.text is not None:
+                    twin = read_twin(example, statement, cited, reply.text)
                 if isinstance(twin, str):
                     counts[f"twin: {twin}"] += 1
+                    if twin == NO_REPLY:
+                        break
                     continue
                 statements[number] = replace(twin, edit=kind)
                 break

@@ -9,7 +9,7 @@ from citeverifier.llm.client import Request
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Example, RecordError, Support
 from citeverifier.text.words import normalise, words
-from data_gen.checks import json_object
+from data_gen.checks import failure, json_object
 from data_gen.stage import Asking, Step, asking, drop, keep, made
 from data_gen.tools import Tools
 
@@ -42,7 +42,7 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
                 messages = written.render(question=example.question, statement=statement.text, document=document)
                 reply = yield Request(tuple(messages), schema=SCHEMA, max_tokens=max_tokens)
                 if reply.text is None:
-                    counts["verdict: no reply"] += 1
+                    counts[f"verdict: {failure(reply.error)}"] += 1
                     continue
                 verdict = read_verdict(reply.text, f"{document.title}\n{document.text}")
                 if isinstance(verdict, Support):

@@ -14,7 +14,7 @@ from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Evidence, Example, Statement, Support
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import normalise, words
-from data_gen.checks import in_language, is_refusal, json_object, same_words
+from data_gen.checks import NO_REPLY, failure, in_language, is_refusal, json_object, same_words
 from data_gen.stage import Asking, Outcome, Step, asking, drop, in_batches, keep, made, one_by_one
 from data_gen.support import judge, premise
 from data_gen.tools import Tools
@@ -47,19 +47,18 @@ def by_llm(
 
     def ask(example: Example) -> Asking:
         counts: Counter[str] = Counter()
-        reason, detail = "no reply", None
+        reason, detail = NO_REPLY, None
         for attempt in range(attempts):
             messages = written.render(first=example.documents[0], second=example.documents[1])
             reply = yield Request(tuple(messages), schema=SCHEMA, max_tokens=max_tokens, sample=attempt)
-            if reply.text is None:
-                reason, detail = "no reply", reply.error
-                break
-            found = read_point(example, reply.text)
+            found = failure(reply.error) if reply.text is None else read_point(example, reply.text)
             if isinstance(found, Statement):
                 return keep(
                     replace(example, statements=(found,), meta=made(example, "point", made_with)), counts=counts
                 )
-            reason, detail = found, reply.text
+            reason, detail = found, reply.text or reply.error
+            if found == NO_REPLY:
+                break
             counts[f"attempt: {found}"] += 1
         return drop(reason, detail, counts)
 

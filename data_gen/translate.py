@@ -15,7 +15,16 @@ from citeverifier.llm.prompts import Prompt
 from citeverifier.records import LANGUAGES, Document, Example
 from citeverifier.text.language import language
 from citeverifier.text.words import words
-from data_gen.checks import in_language, is_refusal, json_object, lost_numbers, names_kept, same_words
+from data_gen.checks import (
+    NO_REPLY,
+    failure,
+    in_language,
+    is_refusal,
+    json_object,
+    lost_numbers,
+    names_kept,
+    same_words,
+)
 from data_gen.stage import Asking, Step, asking, drop, keep, made, one_by_one
 from data_gen.tools import Tools
 
@@ -63,7 +72,7 @@ def by_llm(
             )
         )
         counts: dict[str, int] = {}
-        reason, detail = "no reply", None
+        reason, detail = NO_REPLY, None
         wrong: list[str] = []
         came = ""
         for attempt in range(attempts):
@@ -71,10 +80,10 @@ def by_llm(
             again = (("assistant", came), ("user", "\n".join(wrong))) if came else ()
             reply = yield Request((*messages, *again), schema=_schema(texts), max_tokens=max_tokens, sample=attempt)
             if reply.text is None:
-                reason, detail = "no reply", reply.error
-                break
-            translated = read_texts(reply.text, texts)
-            if isinstance(translated, str):
+                reason, detail, came = failure(reply.error), reply.error, ""
+                if reason == NO_REPLY:
+                    break
+            elif isinstance(translated := read_texts(reply.text, texts), str):
                 reason, detail, came = translated, reply.text, ""
             else:
                 problems = problems_of(example, translated, source_lang, target, min_names, max_growth)

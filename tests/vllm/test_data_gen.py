@@ -22,7 +22,6 @@ def pipeline(vllm_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     overrides = [
         "generator=llm", "verifier=keyword", f"llm.base_urls=[{vllm_url}]", "llm.model=tiny", "llm.cache=cache.sqlite",
         "output_dir=out", "lang=en", "limit=4", "steps.answer.max_tokens=64", "steps.corrupt.max_tokens=64",
-        "steps.point.max_tokens=64",
     ]  # fmt: skip
 
     def go(*more: str) -> Path:
