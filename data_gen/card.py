@@ -78,7 +78,7 @@ def _left_out(packed: Packed) -> str:
 
 def _makers(packed: Packed) -> str:
     if not packed.makers:
-        return "Statements are the source's own; no model worked on them."
+        return "Statements and twins are the source's own; no model worked on them."
     rows = [
         [str(value or "-") for value in key] + [f"{count:,}"] for key, count in sorted(packed.makers.items(), key=str)
     ]

@@ -153,6 +153,8 @@ def by_rules(tools: Tools, *, require: bool = False) -> Step:
             statements.append(statement)
         if require and not any(statement.corrupted for statement in statements):
             return drop("no twin", None, +counts)
+        if tuple(statements) == example.statements:  # its twins are the source's own
+            return keep(example, counts=+counts)
         meta = made(example, "corrupt", {"model": "rules"})
         return keep(replace(example, statements=tuple(statements), meta=meta), counts=+counts)
 
