@@ -3,7 +3,8 @@
     with ScriptedServer(lambda body: says("yes")) as server:
         LLM(LLMOptions("model", base_urls=(server.url,)))
 
-`server.bodies` and `server.headers` hold what came, in order; `len(server.bodies)` counts requests.
+`server.bodies` and `server.headers` (names in lower case) hold what came, in order;
+`len(server.bodies)` counts requests.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def _handler(server: ScriptedServer, reply: Callable[[dict[str, Any]], Answer]) 
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            server._came(body, dict(self.headers.items()))
+            server._came(body, {name.lower(): value for name, value in self.headers.items()})
             try:
                 answer = reply(body)
                 if not isinstance(answer, Misbehaviour):

@@ -167,7 +167,8 @@ def parse_indices(text: str, count: int) -> tuple[tuple[int, ...] | None, tuple[
     scope = plain[labels[-1].end() :] if labels else plain
     runs = _runs(scope)
     named = [run for run in runs if run.bracketed]
-    if not named and len(re.findall(r"[^\W\d_]+", scope)) <= _ALONE:
+    words = [word for word in re.findall(r"[^\W\d_]+", scope) if not _CONNECTING.match(word)]
+    if not named and len(words) <= _ALONE:
         named = runs
     if not named:
         if _NONE.search(scope):

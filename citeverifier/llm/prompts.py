@@ -35,9 +35,7 @@ class Prompt:
         if path.is_file() and path.resolve().is_relative_to(root.resolve()):
             prompt = cls(name, lang, path.read_text(encoding="utf-8"))
             if "user" not in prompt._template.blocks:
-                raise ValueError(
-                    f"{path}: expected a block named user (and one named system, if there is a system part)"
-                )
+                raise ValueError(f"{path}: expected a block named user (and, where wanted, one named system)")
             return prompt
         languages = sorted(found.stem for found in root.glob(f"{name}/*.jinja")) if name in _names(root) else []
         if languages:

@@ -31,7 +31,7 @@ def test_composes_into_a_client(name: str, tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(llm, LLM)
     assert llm.name == config.llm.model
     assert llm.options.api_key_env in os.environ
-    assert "sk-secret" not in OmegaConf.to_yaml(config, resolve=True) + repr(llm.options) + repr(vars(llm))
+    assert "sk-secret" not in OmegaConf.to_yaml(config.llm, resolve=True) + repr(llm.options) + repr(vars(llm))
     assert (llm.options.dialect == "openai") == name.startswith(("gpt", "openai"))
     text = (configs_dir() / "llm" / f"{name}.yaml").read_text(encoding="utf-8")
     if llm.options.dialect == "vllm" and name != "vllm":

@@ -23,7 +23,7 @@ from types import FrameType
 
 import tiny_chat
 
-PATIENCE = 600.0  # seconds for a server to come up; about 60 on an idle machine
+PATIENCE = 900.0  # seconds for a server to come up; about 60 on an idle machine of two cores
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,135 @@
+"""Held: no call is made twice, whatever died in between; the cache holds good replies and nothing else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm_server import ScriptedServer, says, slow
+
+from citeverifier.llm.cache import ReplyCache
+from citeverifier.llm.client import LLM, LLMOptions, Reply, Request
+from citeverifier.llm.options import request_key
+
+
+def requests(count: int) -> list[Request]:
+    return [Request((("user", f"question {i}"),)) for i in range(count)]
+
+
+def test_a_second_run_sends_nothing(tmp_path: Path) -> None:
+    with ScriptedServer(lambda body: says(body["messages"][0]["content"])) as server:
+        options = LLMOptions("m", base_urls=(server.url,), cache=tmp_path / "deep" / "cache.sqlite")
+        first = LLM(options).ask(requests(30))
+        llm = LLM(options)
+        second = llm.ask(requests(30))
+    assert len(server.bodies) == 30
+    assert [reply.text for reply in first] == [reply.text for reply in second]
+    assert all(reply.cached for reply in second)
+    assert (llm.usage.calls, llm.usage.cached, llm.usage.prompt_tokens) == (0, 30, 0)
+
+
+def test_failures_are_not_kept(tmp_path: Path) -> None:
+    answers = [says(""), says("yes")]
+    with ScriptedServer(lambda body: answers.pop(0)) as server:
+        llm = LLM(LLMOptions("m", base_urls=(server.url,), cache=tmp_path / "cache.sqlite"))
+        replies = [llm.ask(requests(1))[0].text for _ in range(3)]
+    assert replies == [None, "yes", "yes"]
+
+
+def test_what_makes_a_key() -> None:
+    asked = Request((("user", "?"),))
+
+    def key(options: dict[str, Any], request: Request = asked) -> str:
+        return request_key(LLMOptions(**{"model": "m"} | options), request)
+
+    same = key({})
+    assert same == key(
+        {"base_urls": ("http://elsewhere/v1",), "dialect": "openai", "concurrency": 1, "api_key_env": "K"}
+    )
+    others = [key({"model": "n"}), key({"temperature": 0.5}), key({"seed": 1}), key({"extra": {"top_k": 1}})]
+    others += [key({}, Request((("user", "!"),))), key({}, Request((("system", "?"),)))]
+    others += [
+        key({}, Request((("user", "?"),), **more)) for more in ({"max_tokens": 1}, {"choices": ("a",)}, {"sample": 1})
+    ]
+    assert len({same, *others}) == 1 + len(others)
+
+
+def test_probabilities_and_letters_come_back(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path / "cache.sqlite")
+    cache.put("k", "m", Reply("żółć 😀", None, {"tak": 0.25, "nie": 0.75}, 3, 4))
+    reply = ReplyCache(tmp_path / "cache.sqlite").get("k")
+    assert reply == Reply("żółć 😀", None, {"tak": 0.25, "nie": 0.75}, 3, 4, cached=True)
+
+
+def test_kill_9_loses_no_reply_that_has_come(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    with ScriptedServer(lambda body: slow(0.01, says(body["messages"][0]["content"]))) as server:
+        code = (
+            "from citeverifier.llm.client import *\n"
+            f"llm = LLM(LLMOptions('m', base_urls=('{server.url}',), cache='{path}', concurrency=4))\n"
+            "llm.ask([Request((('user', f'question {i}'),)) for i in range(400)])\n"
+        )
+        for _ in range(3):
+            before = len(server.bodies)
+            process = subprocess.Popen([sys.executable, "-c", code])
+            while len(server.bodies) < before + 60 and process.poll() is None:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        time.sleep(0.1)
+        sent_before, kept = len(server.bodies), len(ReplyCache(path))
+        replies = LLM(LLMOptions("m", base_urls=(server.url,), cache=path)).ask(requests(400))
+    assert [reply.text for reply in replies] == [f"question {i}" for i in range(400)]
+    assert kept >= sent_before - 3 * 4  # at most what was under way at each kill was lost
+    assert len(server.bodies) <= 400 + 3 * 4
+
+
+def test_several_processes_share_it(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from citeverifier.llm.cache import ReplyCache, Reply\n"
+        "cache = ReplyCache(Path(sys.argv[1]))\n"
+        "for i in range(200):\n    cache.put(f'{sys.argv[2]}-{i}', 'm', Reply(str(i)))\n"
+    )
+    path = tmp_path / "cache.sqlite"
+    running = [subprocess.Popen([sys.executable, "-c", code, str(path), name], env=os.environ) for name in "abc"]
+    assert [process.wait(60) for process in running] == [0, 0, 0]
+    assert len(ReplyCache(path)) == 600
+
+
+def test_several_threads_share_it(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path / "cache.sqlite")
+
+    def work(name: int) -> None:
+        for i in range(100):
+            cache.put(f"{name}-{i}", "m", Reply(str(i)))
+            assert cache.get(f"{name}-{i}") is not None
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(cache) == 400
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database " * 100, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"notes\.txt.*name another file"):
+        ReplyCache(path)
+    assert path.read_text(encoding="utf-8").startswith("not a database")
+
+
+def test_the_file_is_plain_sqlite(tmp_path: Path) -> None:
+    ReplyCache(tmp_path / "cache.sqlite").put("k", "m", Reply("yes"))
+    assert sqlite3.connect(tmp_path / "cache.sqlite").execute("SELECT key, model, text FROM replies").fetchall() == [
+        ("k", "m", "yes")
+    ]

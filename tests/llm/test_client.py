@@ -1,0 +1,467 @@
+"""Held: the client sends what it should, as often as it should, and every reply that is not usable says why."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from llm_server import (
+    CUT,
+    EMPTY,
+    HALF_BODY,
+    HALF_JSON,
+    LONG,
+    WRONG_LANGUAGE,
+    Answer,
+    Misbehaviour,
+    ScriptedServer,
+    says,
+    says_with_logprobs,
+    slow,
+    status,
+)
+
+import citeverifier.llm.servers
+from citeverifier.llm.client import LLM, LLMError, LLMOptions, Request, estimated_tokens
+from citeverifier.llm.retry import FIRST_WAIT
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("citeverifier.llm.retry.FIRST_WAIT", FIRST_WAIT / 50)
+
+
+def client(*servers: ScriptedServer, **options: Any) -> LLM:
+    return LLM(LLMOptions("model", base_urls=tuple(server.url for server in servers), **options))
+
+
+def ask(text: str, **more: Any) -> Request:
+    return Request((("system", "Be brief."), ("user", text)), **more)
+
+
+def said(body: dict[str, Any]) -> str:
+    return str(body["messages"][-1]["content"])
+
+
+def after(*first: Answer, then: Answer) -> Callable[[dict[str, Any]], Answer]:
+    """Answers one after the other, then always the last."""
+    left = list(first)
+    return lambda body: left.pop(0) if left else then
+
+
+def test_replies_come_in_the_order_of_the_requests() -> None:
+    def reply(body: dict[str, Any]) -> Answer:
+        return slow(0.02 * (int(said(body)) % 3), says(f"echo {said(body)}"))
+
+    with ScriptedServer(reply) as server:
+        llm = client(server, concurrency=7, prices=(1.0, 2.0))
+        replies = llm.ask([ask(str(i)) for i in range(40)])
+    assert [reply.text for reply in replies] == [f"echo {i}" for i in range(40)]
+    assert server.most_at_once == 7
+    assert (llm.usage.calls, llm.usage.failed, llm.usage.cached) == (40, 0, 0)
+    assert (llm.usage.prompt_tokens, llm.usage.completion_tokens) == (400, 80)
+    assert llm.usage.cost == pytest.approx((400 * 1 + 80 * 2) / 1e6)
+    assert 0 < llm.usage.seconds < 20
+
+
+def test_what_is_sent_to_vllm() -> None:
+    with ScriptedServer(lambda body: says("yes" if "structured_outputs" in body else "text")) as server:
+        llm = client(server, top_p=0.9, seed=5, extra={"top_k": 3}, concurrency=1)
+        llm.ask([ask("a", choices=("yes", "no"), logprobs=True, max_tokens=4), ask("b", sample=2)])
+    first, second = server.bodies
+    assert first == {
+        "model": "model", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "a"}],
+        "temperature": 0.0, "top_p": 0.9, "seed": 5, "top_k": 3, "max_tokens": 4, "logprobs": True, "top_logprobs": 20,
+        "structured_outputs": {"choice": ["yes", "no"]},
+    }  # fmt: skip
+    assert second["seed"] == 7
+    assert "logprobs" not in second
+
+
+def test_what_is_sent_to_openai_and_comes_back() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+
+    def reply(body: dict[str, Any]) -> Answer:
+        if said(body) == "schema":
+            return says('{"n": 3}')
+        return says_with_logprobs(
+            ('{"', {'{"': 1.0}), ("answer", {"answer": 1.0}), ('":"', {'":"': 1.0}),
+            ("no", {"no": 0.75, "yes": 0.2, "No": 0.05}), ('"}', {'"}': 1.0}),
+        )  # fmt: skip
+
+    with ScriptedServer(reply) as server:
+        llm = client(server, dialect="openai", temperature=None, seed=None, concurrency=1)
+        first, second = llm.ask([ask("choice", choices=("yes", "no"), logprobs=True), ask("schema", schema=schema)])
+    assert (first.text, second.text) == ("no", '{"n": 3}')
+    assert first.probabilities == pytest.approx({"yes": 0.2, "no": 0.8})
+    assert not {"temperature", "seed", "max_tokens", "structured_outputs"} & set(server.bodies[0])
+    assert server.bodies[0]["max_completion_tokens"] == 512
+    formats = [body["response_format"]["json_schema"] for body in server.bodies]
+    assert formats[0]["schema"]["properties"]["answer"]["enum"] == ["yes", "no"]
+    assert formats[1]["schema"] == schema
+    assert all(format["strict"] for format in formats)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [status(408), status(409), status(429), status(500), status(503), CUT, HALF_BODY, HALF_JSON, slow(2, says("late"))],
+)
+def test_what_may_pass_is_tried_again(failure: Answer) -> None:
+    with ScriptedServer(after(failure, failure, then=says("yes"))) as server:
+        llm = client(server, timeout=0.3)
+        (reply,) = llm.ask([ask("?")])
+    assert (reply.text, reply.error) == ("yes", None)
+    assert len(server.bodies) == llm.usage.calls == 3
+
+
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (status(500, "out of memory"), "answered 500: .*out of memory.*3 attempts"),
+        (CUT, "connection dropped.*3 attempts"),
+        (HALF_BODY, "connection dropped.*3 attempts"),
+        (HALF_JSON, "no JSON.*3 attempts"),
+        (slow(2, says("late")), r"no answer within 0\.3 s \(3 attempts\)"),
+    ],
+)
+def test_what_does_not_pass_is_that_requests_error(failure: Answer, error: str) -> None:
+    with ScriptedServer(lambda body: failure if said(body) == "bad" else says("yes")) as server:
+        llm = client(server, timeout=0.3, retries=2)
+        good, bad = llm.ask([ask("good"), ask("bad")])
+    assert good.text == "yes"
+    assert bad.text is None
+    assert bad.error is not None
+    assert re.search(error, bad.error)
+    assert (llm.usage.calls, llm.usage.failed) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (EMPTY, "empty"),
+        (says(None), "empty"),
+        (says(None, reasoning="hmm"), "empty: all of it was reasoning; raise max_tokens or turn thinking off"),
+        (says("yes and then", finish_reason="length"), "cut: max_tokens 512 reached (finish_reason length)"),
+        (says("", refusal="I will not"), "refused: 'I will not'"),
+        (status(400, "prompt too long"), "answered 400"),
+        (status(422), "answered 422"),
+        ({"object": "error"}, "expected a chat completion, came"),
+        ({"choices": []}, "expected a chat completion, came"),
+        (Misbehaviour(body="[]"), "expected a chat completion, came"),
+    ],
+)
+def test_what_no_retry_helps_is_not_tried_again(answer: Answer, error: str) -> None:
+    with ScriptedServer(lambda body: answer) as server:
+        (reply,) = client(server).ask([ask("?")])
+    assert reply.text is None
+    assert error in (reply.error or "")
+    assert len(server.bodies) == 1
+
+
+def test_long_and_foreign_texts_pass_through() -> None:
+    with ScriptedServer(lambda body: LONG if said(body) == "long" else WRONG_LANGUAGE) as server:
+        long, foreign = client(server).ask([ask("long"), ask("other")])
+    assert len(long.text or "") == 100_000
+    assert foreign.text == WRONG_LANGUAGE["choices"][0]["message"]["content"]
+
+
+def test_a_choice_that_is_none_and_json_that_is_none_are_errors() -> None:
+    with ScriptedServer(lambda body: says("perhaps")) as server:
+        choice, schema = client(server).ask([ask("?", choices=("yes", "no")), ask("?", schema={"type": "object"})])
+    assert choice.error == "expected one of ['yes', 'no'], came 'perhaps'"
+    assert schema.error == "expected JSON, came 'perhaps'"
+
+
+def test_retry_after_is_waited_for_by_all_requests() -> None:
+    times: list[float] = []
+
+    def reply(body: dict[str, Any]) -> Answer:
+        times.append(time.monotonic())
+        return status(429, Retry_After="0.6") if len(times) == 1 else says("yes")
+
+    with ScriptedServer(reply) as server:
+        llm = client(server, concurrency=1)
+        replies = llm.ask([ask("a"), ask("b")])
+    assert [reply.text for reply in replies] == ["yes", "yes"]
+    assert times[1] - times[0] >= 0.6
+
+
+def test_another_server_takes_over_where_one_asks_to_wait() -> None:
+    with (
+        ScriptedServer(lambda body: status(429, Retry_After="200")) as limited,
+        ScriptedServer(lambda body: says("yes")) as free,
+    ):
+        started = time.monotonic()
+        replies = client(limited, free, concurrency=1).ask([ask(str(i)) for i in range(5)])
+    assert all(reply.text == "yes" for reply in replies)
+    assert (len(limited.bodies), len(free.bodies)) == (1, 5)
+    assert time.monotonic() - started < 10
+
+
+def test_a_server_that_asks_for_too_long_a_wait_is_not_waited_for() -> None:
+    with ScriptedServer(lambda body: status(429, Retry_After="4000")) as server:
+        (reply,) = client(server).ask([ask("?")])
+    assert "it asks to wait 4,000 s" in (reply.error or "")
+    assert len(server.bodies) == 1
+
+
+def test_the_least_busy_server_is_asked() -> None:
+    with (
+        ScriptedServer(lambda body: slow(0.5, says("slow"))) as slow_one,
+        ScriptedServer(lambda body: slow(0.01, says("fast"))) as fast_one,
+    ):
+        client(slow_one, fast_one, concurrency=4).ask([ask(str(i)) for i in range(60)])
+    assert len(slow_one.bodies) <= 12
+    assert len(slow_one.bodies) + len(fast_one.bodies) == 60
+
+
+def test_a_dead_server_is_passed_over() -> None:
+    with ScriptedServer(lambda body: says("x")) as gone:
+        pass
+    with ScriptedServer(lambda body: says("yes")) as alive:
+        replies = client(gone, alive).ask([ask(str(i)) for i in range(30)])
+    assert [reply.text for reply in replies] == ["yes"] * 30
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (status(401), "401.*environment variable SOME_KEY \\(set\\)"),
+        (status(403), "403.*environment variable SOME_KEY"),
+        (status(404), "404.*Check model \\('model'\\)"),
+        (Misbehaviour(429, json.dumps({"error": {"message": "pay", "code": "insufficient_quota"}})), "plan and credit"),
+    ],
+)
+def test_what_no_request_survives_ends_the_run_at_once(
+    answer: Answer, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", "sk-0123456789")
+    with ScriptedServer(lambda body: answer) as server, pytest.raises(LLMError, match=message):
+        client(server, api_key_env="SOME_KEY", concurrency=4).ask([ask(str(i)) for i in range(100)])
+    assert len(server.bodies) <= 8
+
+
+def test_no_server_at_all_ends_the_run() -> None:
+    with ScriptedServer(lambda body: says("x")) as server:
+        pass
+    with pytest.raises(LLMError, match=r"no server answers.*Is it running"):
+        client(server, retries=1).ask([ask(str(i)) for i in range(5)])
+
+
+def test_openai_without_a_key_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    with (
+        ScriptedServer(lambda body: says("x")) as server,
+        pytest.raises(LLMError, match=r"set the environment .*SOME_KEY"),
+    ):
+        client(server, api_key_env="SOME_KEY", dialect="openai").ask([ask("?")])
+    assert not server.bodies
+
+
+def test_the_key_is_sent_and_appears_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Any
+) -> None:
+    secret = "sk-very-secret-0123456789"
+    monkeypatch.setenv("SOME_KEY", secret)
+    caplog.set_level(logging.DEBUG)
+
+    def echo(body: dict[str, Any]) -> Answer:
+        code = {"400": 400, "500": 500, "401": 401}.get(said(body))
+        header = server.headers[-1]["authorization"]
+        return status(code, f"you sent {header}") if code else says("yes")
+
+    with ScriptedServer(echo) as server:
+        llm = client(server, api_key_env="SOME_KEY", retries=1, cache=tmp_path / "cache.sqlite")
+        replies = llm.ask([ask("400"), ask("500"), ask("fine")])
+        with pytest.raises(LLMError) as raised:
+            llm.ask([ask("401")])
+    assert server.headers[0]["authorization"] == f"Bearer {secret}"
+    assert [reply.text for reply in replies] == [None, None, "yes"]
+    assert "you sent Bearer ***" in (replies[0].error or "")
+    shown = [repr(replies), str(raised.value), repr(raised.value), repr(llm.options), repr(vars(llm)), llm.fingerprint]
+    shown += [record.getMessage() for record in caplog.records]
+    shown += [file.read_bytes().decode(errors="replace") for file in tmp_path.iterdir()]
+    assert not [text for text in shown if secret in text]
+    assert not [text for text in shown[-1:] if "Be brief" in text]  # no messages in the cache either
+
+
+def test_equal_requests_are_sent_once() -> None:
+    with ScriptedServer(lambda body: slow(0.05, says(said(body)))) as server:
+        llm = client(server, concurrency=3)
+        replies = llm.ask([ask(str(i % 4)) for i in range(20)])
+        assert [reply.text for reply in replies] == [str(i % 4) for i in range(20)]
+        assert [reply.cached for reply in replies] == [False] * 4 + [True] * 16
+        streamed = dict(llm.replies((i, ask(f"stream {i // 3}")) for i in range(6)))
+    assert len(server.bodies) == llm.usage.calls == 4 + 2
+    assert llm.usage.cached == 16 + 4
+    assert {i: reply.text for i, reply in streamed.items()} == {i: f"stream {i // 3}" for i in range(6)}
+
+
+def test_samples_of_one_request_are_all_sent() -> None:
+    with ScriptedServer(lambda body: says(str(body["seed"]))) as server:
+        replies = client(server, seed=10).ask([ask("?", sample=i) for i in range(3)])
+    assert [reply.text for reply in replies] == ["10", "11", "12"]
+
+
+def test_requests_are_taken_no_further_ahead_than_concurrency() -> None:
+    taken = 0
+
+    def many() -> Iterator[tuple[int, Request]]:
+        nonlocal taken
+        for i in range(10_000):
+            taken += 1
+            yield i, ask(str(i))
+
+    with ScriptedServer(lambda body: says(said(body))) as server:
+        stream = client(server, concurrency=8).replies(many())
+        for handed_out in range(1, 201):
+            key, reply = next(stream)
+            assert reply.text == str(key)
+            assert taken <= handed_out + 8
+        stream.close()
+        assert taken < 220
+    assert len(server.bodies) < 220
+
+
+def test_the_source_may_depend_on_replies() -> None:
+    todo = [("a", ask("a"))]
+
+    def source() -> Iterator[tuple[str, Request]]:
+        while todo:
+            yield todo.pop()
+
+    got = []
+    with ScriptedServer(lambda body: says(said(body))) as server:
+        for key, _ in client(server, concurrency=1).replies(source()):
+            got.append(key)
+            if len(key) < 4:
+                todo.append((key + "a", ask(key + "a")))
+    assert got == ["a", "aa", "aaa", "aaaa"]
+
+
+def test_stopping_early_cancels_what_is_under_way() -> None:
+    with ScriptedServer(lambda body: says("0") if said(body) == "0" else slow(20, says("late"))) as server:
+        started = time.monotonic()
+        threads = threading.active_count()
+        for key, _ in client(server, concurrency=5).replies((i, ask(str(i))) for i in range(100)):
+            assert key == 0
+            break
+        assert time.monotonic() - started < 5
+        assert not [thread for thread in threading.enumerate() if thread.name == "llm"]
+        assert threading.active_count() <= threads + 6  # the server's own handlers
+
+
+def test_ctrl_c_ends_cleanly() -> None:
+    with ScriptedServer(lambda body: slow(60, says("late"))) as server:
+        code = (
+            "from citeverifier.llm.client import *\n"
+            f"llm = LLM(LLMOptions('m', base_urls=('{server.url}',)))\n"
+            "try:\n    llm.ask([Request((('user', str(i)),)) for i in range(10)])\n"
+            "except KeyboardInterrupt:\n    print('interrupted', llm.usage.calls)\n"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(600):
+            if len(server.bodies) == 10:
+                break
+            time.sleep(0.05)
+        process.send_signal(2)
+        out, err = process.communicate(timeout=20)
+    assert out.split() == ["interrupted", "10"], err
+    assert "Traceback" not in err
+    assert "Unclosed" not in err
+
+
+def test_an_error_of_the_source_comes_through() -> None:
+    def source() -> Iterator[tuple[int, Request]]:
+        yield 0, ask("0")
+        raise RuntimeError("bad record")
+
+    with ScriptedServer(lambda body: says("x")) as server, pytest.raises(RuntimeError, match="bad record"):
+        list(client(server).replies(source()))
+
+
+def test_a_dry_run_sends_nothing_and_counts(tmp_path: Any) -> None:
+    asked = [ask("Zażółć gęślą jaźń"), ask("other"), ask("other")]
+    with ScriptedServer(lambda body: says("x")) as server:
+        client(server, cache=tmp_path / "cache.sqlite").ask([asked[0]])
+        llm = client(server, cache=tmp_path / "cache.sqlite", dry_run=True, prices=(1.0, 1.0))
+        replies = llm.ask(asked)
+    assert len(server.bodies) == 1
+    assert [reply.error for reply in replies] == ["dry run"] * 3
+    assert (llm.usage.calls, llm.usage.cached) == (1, 2)
+    assert llm.usage.prompt_tokens == estimated_tokens(asked[1]) == 4 + 3 + 4 + 2
+    assert llm.usage.cost == pytest.approx(13e-6)
+
+
+def test_importing_and_asking_load_no_torch() -> None:
+    with ScriptedServer(lambda body: says("x")) as server:
+        code = (
+            "import sys; from citeverifier.llm.client import *\n"
+            "assert 'openai' not in sys.modules\n"
+            f"llm = LLM(LLMOptions('m', base_urls=('{server.url}',)))\n"
+            "assert llm.ask([Request((('user', 'x'),))])[0].text == 'x'\n"
+            "assert not {'torch', 'transformers'} & set(sys.modules)\n"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"base_urls": ()}, "at least one address"),
+        ({"base_urls": ("localhost:8000",)}, "expected an address"),
+        ({"base_urls": ("http://me:sk-123@host/v1",)}, "api_key_env"),
+        ({"dialect": "anthropic"}, "vllm or openai"),
+        ({"concurrency": 0}, "at least 1"),
+        ({"timeout": 0.0}, "above 0"),
+        ({"retries": -1}, "0 or more"),
+        ({"prices": (1.0,)}, "input, output"),
+    ],
+)
+def test_wrong_options_say_so(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as raised:
+        LLMOptions("model", **options)
+    assert "sk-123" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"messages": ()},
+        {"choices": ("yes", "Yes ")},
+        {"choices": ("yes", " ")},
+        {"logprobs": True},
+        {"choices": ("a",), "schema": {}},
+    ],
+)
+def test_wrong_requests_say_so(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"expected|needs|takes|give"):
+        Request(**{"messages": (("user", "?"),)} | wrong)
+
+
+def test_the_fingerprint_is_of_model_and_parameters() -> None:
+    def fingerprint(**options: Any) -> str:
+        return LLM(LLMOptions(**{"model": "m"} | options)).fingerprint
+
+    assert fingerprint() == fingerprint(base_urls=("http://other/v1",), concurrency=2, dialect="openai", timeout=1.0)
+    assert len({fingerprint(), fingerprint(model="n"), fingerprint(temperature=1.0), fingerprint(extra={"k": 1})}) == 4
+
+
+def test_the_openai_client_is_the_official_one_without_its_retries() -> None:
+    servers = citeverifier.llm.servers.Servers(LLMOptions("m"), None, lambda: None)
+    assert [server.client.max_retries for server in servers._servers] == [0]

@@ -1,0 +1,229 @@
+"""Held: what a model meant is read, what it did not say is not guessed, and no text breaks a parser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citeverifier.llm.parsing import parse_indices, parse_json, parse_number, parse_verdict
+
+ANYTHING = st.text(max_size=200) | st.text("[]{}0123456789,-–\"'\n .:yesnoYNtak/**<think>", max_size=200)
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "verdict"),
+    [
+        ("yes", "en", True),
+        ("No.", "en", False),
+        ("Answer: yes", "en", True),
+        ("**Verdict:** No.", "en", False),
+        ("No, the document says otherwise.", "en", False),
+        ("Yes because it says so.", "en", True),
+        ("The final answer is: no.", "en", False),
+        ('{"answer": "yes"}', "en", True),
+        ("The river is long.\n\nSo the statement holds.\n\nYes", "en", True),
+        ("Let me think. Yes.\n\nFinal answer: no", "en", False),
+        ("Verdict: yes\nVerdict: no\nOverall verdict: yes", "en", True),
+        ("<think>Answer: yes</think>\n\nno", "en", False),
+        ("### Answer\n> Answer - **Yes**", "en", True),
+        ("Tak.", "pl", True),
+        ("Odpowiedź: nie", "pl", False),
+        ("**Werdykt:** Tak", "pl", True),
+        ("Ostateczna odpowiedź to: tak", "pl", True),
+        ("Nie, ponieważ dokument mówi co innego.", "pl", False),
+        ("Answer: no", "pl", False),
+        ("yes", "pl", True),
+    ],
+)
+def test_verdicts(text: str, lang: str, verdict: bool) -> None:
+    assert parse_verdict(text, lang) == (verdict, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "problem"),
+    [
+        ("", "en", "empty"),
+        ("<think>Answer: yes", "en", "empty"),
+        ("Yes. No.", "en", "contradictory"),
+        ("Verdict: yes\nVerdict: no", "en", "contradictory"),
+        ("Document 1: yes\nDocument 2: no", "en", "contradictory"),
+        ("no evidence at all", "en", "no verdict"),
+        ("Answer: no evidence was found", "en", "no verdict"),
+        ("No. 5 is odd", "en", "no verdict"),
+        ("Answer: yes or no", "en", "no verdict"),
+        ("The answer is yes/no", "en", "no verdict"),
+        ("Answer: not supported", "en", "no verdict"),
+        ("yesterday", "en", "no verdict"),
+        ("Nie wiem", "pl", "no verdict"),
+        ("Odpowiedź: Nie można tego stwierdzić.", "pl", "no verdict"),
+        ("No tak, zgadza się.", "pl", "no verdict"),
+        ("Tak i nie", "pl", "no verdict"),
+        ("这不是英文也不是波兰文。", "pl", "no verdict"),
+    ],
+)
+def test_no_verdict_says_why(text: str, lang: str, problem: str) -> None:
+    verdict, why = parse_verdict(text, lang)
+    assert verdict is None
+    assert problem in (why or "")
+
+
+@settings(deadline=None)
+@given(reasoning=st.text("abcdefgh ,\n", max_size=80), verdict=st.booleans(), lang=st.sampled_from(["en", "pl"]))
+def test_a_final_verdict_wins_over_any_reasoning(reasoning: str, verdict: bool, lang: str) -> None:
+    words = {"en": ("No", "Yes", "Final answer"), "pl": ("Nie", "Tak", "Ostateczna odpowiedź")}[lang]
+    assert parse_verdict(f"{words[0]}. {words[1]}. {reasoning}\n{words[2]}: {words[verdict]}.", lang) == (verdict, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "positions"),
+    [
+        ("[1], [3] and 4", (0, 2, 3)),
+        ("[1][2]", (0, 1)),
+        ("[1, 2-4]", (0, 1, 2, 3)),
+        ("[3], [1]", (2, 0)),
+        ("[1; 2]", (0, 1)),
+        ("[doc 1, doc 2]", (0, 1)),
+        ("【1†source】", (0,)),
+        ("1, 3", (0, 2)),
+        ("1\n3", (0, 2)),
+        ("Documents 1 and 3.", (0, 2)),
+        ("Dokumenty 1 i 3", (0, 2)),
+        ("- [1]\n- [3]", (0, 2)),
+        ("[1] because it names the year\n[3] because it names the place", (0, 2)),
+        ("The statement is supported by [1] and [3].", (0, 2)),
+        ("It was built in 1923. [1]", (0,)),
+        ("I doubt [2].\nCitations: [1], [3]", (0, 2)),
+        ("none", ()),
+        ("[]", ()),
+        ("Żaden z dokumentów", ()),
+        ("Citations: none", ()),
+    ],
+)
+def test_lists(text: str, positions: tuple[int, ...]) -> None:
+    assert parse_indices(text, 10) == (positions, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "positions", "problems"),
+    [
+        ("[11]", (), ["document 11 outside 1 to 10"]),
+        ("[0], [2]", (1,), ["document 0 outside 1 to 10"]),
+        ("[1][1], [2]", (0, 1), ["document 1 named again"]),
+        ("[9-12]", (8, 9), ["document 9-12 outside 1 to 10"]),
+        ("[4-2]", (), ["range 4-2 runs backwards"]),
+        ("[1-999999999]", tuple(range(10)), ["document 1-999999999 outside 1 to 10"]),
+    ],
+)
+def test_what_does_not_exist_is_left_out_and_counted(
+    text: str, positions: tuple[int, ...], problems: list[str]
+) -> None:
+    assert parse_indices(text, 10) == (positions, tuple(problems))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no list"),
+        ("hello", "no list"),
+        ("The year was 1923 and the place was known for 3 rivers and 2 lakes.", "no list"),
+        ("[2] says A. [3] says B.", "several lists"),
+        ("Document [2] does not support it.", "contradictory"),
+        ("None, only [2]", "contradictory"),
+    ],
+)
+def test_no_list_says_why(text: str, problem: str) -> None:
+    positions, problems = parse_indices(text, 10)
+    assert positions is None
+    assert problem in problems[0]
+
+
+@settings(deadline=None)
+@given(
+    wanted=st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=10),
+    style=st.sampled_from(["[{}]", "{}", "[^{}]", "【{}】", "[doc {}]"]),
+    glue=st.sampled_from([", ", " ", " and ", " i ", "; ", ",\n"]),
+    lead=st.sampled_from(["", "Citations: ", "Answer: ", "Dokumenty: "]),
+)
+def test_any_spelling_of_a_list_reads_the_same(wanted: list[int], style: str, glue: str, lead: str) -> None:
+    text = lead + glue.join(style.format(position + 1) for position in wanted)
+    assert parse_indices(text, 10) == (tuple(wanted), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("4", 4), ("Rating: 4", 4), ("4/5", 4), ("4 out of 5", 4), ("3,5", 3.5), ("**Ocena:** 4/5.", 4), ("Score: 1.0", 1),
+     ("In 2019 two of 3 facts held.\nRating: 2", 2), ("Daję 4 na 5.", 4)],
+)  # fmt: skip
+def test_numbers(text: str, number: float) -> None:
+    assert parse_number(text, 1, 5) == (number, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("", "none"), ("five", "none"), ("4 or 5", "came 2"), ("7", "from 1 to 5, came 7"), ("-1", "came -1"),
+     ("80%", "percentage"), ("4/10", "another scale"), ("Rating: 2\nRating: 3", "came 2")],
+)  # fmt: skip
+def test_no_number_says_why(text: str, problem: str) -> None:
+    number, why = parse_number(text, 1, 5)
+    assert number is None
+    assert problem in (why or "")
+
+
+JSON: Any = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(max_size=5), JSON, min_size=1, max_size=3)
+
+
+@settings(deadline=None)
+@given(value=OBJECTS, indent=st.sampled_from([None, 2]))
+def test_json_is_found_whole_fenced_and_in_prose(value: Any, indent: int | None) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    for around in ("{}", "```json\n{}\n```", "Here it is:\n```\n{}\n```\nDone.", "Sure [1]: {} Hope it helps."):
+        assert parse_json(around.replace("{}", text)) == (value, None)
+
+
+@settings(deadline=None)
+@given(value=OBJECTS, data=st.data())
+def test_half_json_is_none(value: Any, data: st.DataObject) -> None:
+    text = json.dumps(value)
+    assert parse_json(text[: data.draw(st.integers(1, len(text) - 1))])[0] is None
+
+
+@pytest.mark.parametrize("text", ["", "none", '{"a": NaN}', '{"a": 1} {"a": 2}', "[" * 100_000, "{" * 100_000, '{"a":'])
+def test_no_json_says_why(text: str) -> None:
+    value, why = parse_json(text)
+    assert value is None
+    assert why
+
+
+@settings(deadline=None, max_examples=300)
+@given(text=ANYTHING, lang=st.sampled_from(["en", "pl"]))
+def test_no_text_breaks_a_parser(text: str, lang: str) -> None:
+    verdict, why = parse_verdict(text, lang)
+    assert (verdict is None) == (why is not None)
+    positions, problems = parse_indices(text, 10)
+    assert positions is not None or problems
+    assert len(set(positions or ())) == len(positions or ())
+    assert all(0 <= position < 10 for position in positions or ())
+    number, why = parse_number(text, 1, 5)
+    assert (number is None) == (why is not None)
+    assert number is None or 1 <= number <= 5
+    value, why = parse_json(text)
+    assert value is None or why is None
+
+
+@pytest.mark.parametrize(
+    "text", ["yes " * 25_000, "[1] " * 25_000, "9" * 100_000, '{"a":' * 20_000, "answer " * 15_000]
+)
+def test_100_kB_are_read_in_time(text: str) -> None:
+    parse_verdict(text, "en")
+    parse_indices(text, 10)
+    parse_number(text, 1, 5)
+    parse_json(text)
