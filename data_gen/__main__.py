@@ -37,17 +37,17 @@ def run(config: DictConfig) -> Path:
     from citeverifier.provenance import provenance
     from citeverifier.reporting.tables import print_table
 
-    tools = make_tools(config, folder / "stages")
+    tools, translator = make_tools(config, folder / "stages")
     done: list[Done] = []
     chains: dict[str, Path] = {}
-    for chain, (read, settings, stages) in chains_of(config, tools).items():
+    for chain, (read, settings, stages) in chains_of(config, tools, translator).items():
         done += run_chain(chain, read, settings, stages, folder / "stages")
         chains[chain] = done[-1].path
     print_table(f"pipeline={config.pipeline.name}", *table_rows(done))
-    for name, llm in _used(config, tools):
+    for llm in dict.fromkeys(kit.llm() for kit in (tools, translator) if config.asks):
         usage = llm.usage
         print(
-            f"{name}: sent {usage.calls:,} calls in this run; {usage.cached:,} replies came without one, "
+            f"{llm.name}: sent {usage.calls:,} calls in this run; {usage.cached:,} replies came without one, "
             f"{usage.failed:,} failed"
         )
     versions = provenance()
@@ -95,32 +95,33 @@ def finish(config: DictConfig, folder: Path, chains: Mapping[str, Path], version
         print(f"published: {push_to_hub(folder, config.hub.repo_id, private=config.hub.private)}")
 
 
-def make_tools(config: DictConfig, folder: Path) -> Tools:
-    """The LLM and the verifier as the config names them, made when first asked for."""
+def make_tools(config: DictConfig, folder: Path) -> tuple[Tools, Tools]:
+    """The LLM and the verifier as the config names them, made when first asked for; the same with the translator."""
     from hydra.utils import instantiate
 
     from data_gen.tools import Tools
 
-    return Tools(
-        llm=_llm(config, "llm"),
+    tools = Tools(
+        llm=_llm(config, config.llm),
         verifier=functools.cache(lambda: instantiate(config.verifier, _convert_="all")),
         seed=config.seed,
         shares=dict(config.splits),
         folder=folder,
     )
+    other = config.get("translator")
+    return tools, tools if other is None else replace(tools, llm=_llm(config, other))
 
 
-def _llm(config: DictConfig, name: str) -> Callable[[], LLM]:
-    """The LLM of `llm`, or of `translator` where there is one; counting only in a dry run."""
+def _llm(config: DictConfig, node: DictConfig) -> Callable[[], LLM]:
+    """The LLM of a node; counting only in a dry run."""
     from hydra.utils import instantiate
 
-    node = config.get(name) or config.llm
     dry = {"dry_run": True} if config.dry_run else {}
     return functools.cache(lambda: instantiate(node, **dry, _convert_="all"))
 
 
 def chains_of(
-    config: DictConfig, tools: Tools
+    config: DictConfig, tools: Tools, translator: Tools
 ) -> dict[str, tuple[Callable[[], Iterator[Example]], dict[str, Any], list[Stage]]]:
     """By chain: what reads its source, that source's settings, its stages. A chain without a path is left out."""
     from hydra.utils import instantiate
@@ -128,7 +129,6 @@ def chains_of(
     from data_gen.pipeline import Stage, file_hash
     from data_gen.source import Source, read_source
 
-    translator = replace(tools, llm=_llm(config, "translator"))
     chains: dict[str, tuple[Callable[[], Iterator[Example]], dict[str, Any], list[Stage]]] = {}
     for chain, node in config.pipeline.chains.items():
         if node.data.path is None:
@@ -165,16 +165,6 @@ def chains_of(
     return chains
 
 
-def _used(config: DictConfig, tools: Tools) -> Iterator[tuple[str, LLM]]:
-    """The LLMs that this run asked."""
-    from citeverifier.llm.client import Usage
-
-    if config.asks:
-        llm = tools.llm()
-        if llm.usage != Usage():
-            yield llm.name, llm
-
-
 def plan(config: DictConfig) -> None:
     """Print how many calls and tokens the run would take, sending nothing."""
     from citeverifier.reporting.tables import print_table
@@ -182,8 +172,8 @@ def plan(config: DictConfig) -> None:
 
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        tools = make_tools(config, Path(folder))
-        for chain, (read, _, stages) in chains_of(config, tools).items():
+        tools, translator = make_tools(config, Path(folder))
+        for chain, (read, _, stages) in chains_of(config, tools, translator).items():
             for stage in plan_chain(chain, read, stages, Path(folder)):
                 price = cost(stage.prices, stage.prompt_tokens, 0)
                 rows.append(

@@ -130,9 +130,8 @@ def plan_chain(
     """
     planned: list[Planned] = []
     before: Path | None = None
-    steps = [(stage, stage.make) for stage in stages]
-    for number, (stage, make) in enumerate(steps, 1):
-        step = make(replace(stage.tools, before=before, folder=folder))
+    for number, stage in enumerate(stages, 1):
+        step = stage.make(replace(stage.tools, before=before, folder=folder))
         records = read() if before is None else read_stage(before)
         if step.asks:
             llm = stage.tools.llm()

@@ -14,10 +14,7 @@ from citeverifier.verifiers.base import Scorer
 
 @dataclass(frozen=True)
 class Tools:
-    """`folder` holds the stages' files; `before` is the file of the stage before; `shares` are those of the splits.
-
-    `dry_run`: nothing may be sent, and nothing that costs minutes be loaded.
-    """
+    """`folder` holds the stages' files; `before` is the file of the stage before; `shares` are those of the splits."""
 
     llm: Callable[[], LLM]
     verifier: Callable[[], Scorer]
@@ -25,7 +22,6 @@ class Tools:
     shares: Mapping[str, float]
     folder: Path
     before: Path | None = None
-    dry_run: bool = False
 
     def made_with(self, prompt: Prompt) -> dict[str, Any]:
         """The model and the prompt, for a record's meta: names, and hashes of parameters and text."""
