@@ -16,7 +16,7 @@ VLLM_READY := $(VLLM_VENV)/.ready
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --upgrade "pip>=24"
-	$(BIN)/python -m pip install -c constraints.txt -e ".[train,minilm,llm,dev]"
+	$(BIN)/python -m pip install -c constraints.txt -e ".[train,minilm,llm,data,dev]"
 	touch $@
 
 demo: $(READY)

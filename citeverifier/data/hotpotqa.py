@@ -118,13 +118,14 @@ def examples_from_questions(questions: Iterable[Question], seed: int = 13) -> li
         )
     groups = tie([sorted({title for title, _ in question.facts}) for question in usable])
     grouped = tqdm(list(zip(usable, groups, strict=True)), desc="HotpotQA statements", disable=None, leave=False)
-    examples = [_example(question, f"hotpotqa:{group}", seed) for question, group in grouped]
+    examples = [example_from_question(question, f"hotpotqa:{group}", seed) for question, group in grouped]
     kinds = Counter(statement.kind for example in examples for statement in example.statements)
     log.info("HotpotQA: %d questions, statements by kind: %s", len(examples), dict(sorted(kinds.items())))
     return examples
 
 
-def _example(question: Question, group: str, seed: int) -> Example:
+def example_from_question(question: Question, group: str, seed: int) -> Example:
+    """The example of one question with two gold paragraphs, its statements made by rule; the same in every run."""
     rng = random.Random(f"{seed}:{question.id}")
     paragraphs = [(title, sentences) for title, sentences in question.paragraphs if "".join(sentences).strip()]
     documents = tuple(Document(title, "".join(sentences).strip()) for title, sentences in paragraphs)

@@ -92,7 +92,7 @@ def parse_json(text: str) -> tuple[Any, str | None]:
 
     JSON that breaks off is none, even where a part of it could be read.
     """
-    plain = _without_thinking(text).strip()
+    plain = without_thinking(text).strip()
     for candidate in (plain, *re.findall(r"```\w*[ \t]*\n(.*?)```", plain, re.DOTALL)):
         try:
             return _load(candidate), None
@@ -242,14 +242,15 @@ def _positions(items: list[tuple[int, int]], count: int) -> tuple[tuple[int, ...
 # --- shared --------------------------------------------------------------------------------------------------------
 
 
-def _without_thinking(text: str) -> str:
+def without_thinking(text: str) -> str:
+    """The answer without the reasoning before it; empty where the reasoning was never closed."""
     text = text.rpartition("</think>")[2]
     return text.partition("<think>")[0]
 
 
 def _plain(text: str, *, keep_brackets: bool = False) -> str:
     """Without reasoning and Markdown's emphasis, headings, quotes and bullets."""
-    text = re.sub(r"^[^\S\n]*(?:[#>]+|[-*•+](?=\s))", "", _without_thinking(text), flags=re.MULTILINE)
+    text = re.sub(r"^[^\S\n]*(?:[#>]+|[-*•+](?=\s))", "", without_thinking(text), flags=re.MULTILINE)
     return re.sub(r"[*_`\"'„”“’()]" if keep_brackets else r"[*_`\"'„”“’()\[\]{}]", "", text)
 
 

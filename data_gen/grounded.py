@@ -1,0 +1,74 @@
+"""Stage `grounded`: a RAG system's own statements judged against each document that they cite, with a quote."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from citeverifier.llm.client import Request
+from citeverifier.llm.prompts import Prompt
+from citeverifier.records import Example, RecordError, Support
+from citeverifier.text.words import normalise, words
+from data_gen.checks import failure, json_object
+from data_gen.stage import Asking, Step, asking, drop, keep, made
+from data_gen.tools import Tools
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "quote": {"type": "string"},
+        "support": {"type": "string", "enum": [level.label for level in Support]},
+    },
+    "required": ["quote", "support"],
+    "additionalProperties": False,
+}
+
+
+def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "en", max_tokens: int = 400) -> Step:
+    """The LLM says how far a document supports a statement and quotes the words that do.
+
+    A verdict of partial or full without a quote that stands in the document is thrown away. What is left goes into
+    meta's `judged`: [statement, document, support], by position.
+    """
+    written = Prompt.load(prompt, prompt_lang)
+    made_with = tools.made_with(written)
+
+    def ask(example: Example) -> Asking:
+        counts: Counter[str] = Counter()
+        judged: list[list[object]] = []
+        for number, statement in enumerate(example.statements):
+            for position in statement.citations:
+                document = example.documents[position]
+                messages = written.render(question=example.question, statement=statement.text, document=document)
+                reply = yield Request(tuple(messages), schema=SCHEMA, max_tokens=max_tokens)
+                if reply.text is None:
+                    counts[f"verdict: {failure(reply.error)}"] += 1
+                    continue
+                verdict = read_verdict(reply.text, f"{document.title}\n{document.text}")
+                if isinstance(verdict, Support):
+                    judged.append([number, position, verdict.label])
+                else:
+                    counts[f"verdict: {verdict}"] += 1
+        if not judged:
+            return drop("no usable verdict", None, counts)
+        meta = {**made(example, "grounded", made_with), "judged": judged}
+        return keep(replace(example, meta=meta), counts=counts)
+
+    return asking(ask, tools.llm(), made_with)
+
+
+def read_verdict(text: str, document: str) -> Support | str:
+    """The level, or what is wrong with the reply."""
+    reply = json_object(text)
+    if isinstance(reply, str):
+        return reply
+    if not isinstance(reply.get("quote"), str):
+        return "no JSON"
+    try:
+        support = Support.parse(reply.get("support"))
+    except RecordError:
+        return "unknown level"
+    quote = reply["quote"]
+    if support > Support.NONE and (not words(quote) or f" {normalise(quote)} " not in f" {normalise(document)} "):
+        return "quote not in the document"
+    return support

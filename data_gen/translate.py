@@ -1,0 +1,207 @@
+"""Stage `translate`: an example into another language, whole: documents, question, answer, statements and twins.
+
+One call holds everything, so that a name is written alike in a document, a statement and its twin. What comes back is
+checked text by text, and asked for again with what was wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from citeverifier.llm.client import Request
+from citeverifier.llm.prompts import Prompt
+from citeverifier.records import LANGUAGES, Document, Example
+from citeverifier.text.language import language
+from citeverifier.text.words import words
+from data_gen.checks import (
+    NO_REPLY,
+    failure,
+    in_language,
+    is_refusal,
+    json_object,
+    lost_numbers,
+    names_kept,
+    same_words,
+)
+from data_gen.stage import Asking, Step, asking, drop, keep, made, one_by_one
+from data_gen.tools import Tools
+
+_SHORT = 4  # a text of fewer words may be a name, the same in every language
+Texts = dict[str, str]
+
+
+def by_llm(
+    tools: Tools,
+    *,
+    lang: str,
+    source_lang: str,
+    prompt: str = "translate",
+    prompt_lang: str = "en",
+    attempts: int = 3,
+    max_tokens: int = 8192,
+    min_names: float = 0.35,
+    max_growth: float = 3.0,
+    require: bool = True,
+) -> Step:
+    """Records of `lang`: the translation alone ("pl"), both languages next to each other ("all"), or as they came.
+
+    min_names: the least share of the documents' names that their translations keep (.48 to .8 in the bundled set's own
+        translations, .26 at most in translations of other documents), and of a translated statement's names that the
+        translated documents hold where the originals agree.
+    max_growth: the most words a translation has, over its original's.
+    require: with lang=all, drop a record whose translation failed; otherwise it goes on in one language.
+    """
+    targets = [code for code in LANGUAGES if code != source_lang and lang in (code, "all")]
+    if not targets:
+        return one_by_one(lambda example: keep(example))
+    if len(targets) > 1:
+        raise ValueError(f"translate: expected one language to translate into, came {', '.join(targets)}; name one")
+    target = targets[0]
+    written = Prompt.load(prompt, prompt_lang)
+    made_with = tools.made_with(written)
+
+    def ask(example: Example) -> Asking:
+        texts = texts_of(example)
+        messages = tuple(
+            written.render(
+                source=language(source_lang).name,
+                target=language(target).name,
+                texts=json.dumps(texts, ensure_ascii=False, indent=1),
+            )
+        )
+        counts: dict[str, int] = {}
+        reason, detail = NO_REPLY, None
+        wrong: list[str] = []
+        came = ""
+        for attempt in range(attempts):
+            # what was wrong goes back to the model, with its own text
+            again = (("assistant", came), ("user", "\n".join(wrong))) if came else ()
+            reply = yield Request((*messages, *again), schema=_schema(texts), max_tokens=max_tokens, sample=attempt)
+            if reply.text is None:
+                reason, detail, came = failure(reply.error), reply.error, ""
+                if reason == NO_REPLY:
+                    break
+            elif isinstance(translated := read_texts(reply.text, texts), str):
+                reason, detail, came = translated, reply.text, ""
+            else:
+                problems = problems_of(example, translated, source_lang, target, min_names, max_growth)
+                if not problems:
+                    result = rebuild(example, translated, target)
+                    result = replace(result, meta=made(result, "translate", made_with))
+                    return keep(*((example, result) if lang == "all" else (result,)), counts=counts)
+                reason, detail = problems[0][0], problems[0][1]
+                wrong, came = [sentence for _, sentence in problems[:20]], reply.text
+            counts[f"attempt: {reason}"] = counts.get(f"attempt: {reason}", 0) + 1
+        if lang == "all" and not require:
+            return keep(example, counts={**counts, f"left untranslated: {reason}": 1})
+        return drop(reason, detail, counts)
+
+    return asking(ask, tools.llm(), made_with)
+
+
+def texts_of(example: Example) -> Texts:
+    """Every text of an example by a name that says where it belongs ("document 1 title", "statement 2 corrupted")."""
+    texts = {"question": example.question}
+    own = {"answer": example.answer, "reference": example.meta.get("reference")}
+    texts |= {key: text for key, text in own.items() if isinstance(text, str) and text.strip()}
+    for i, document in enumerate(example.documents, 1):
+        if document.title:
+            texts[f"document {i} title"] = document.title
+        texts[f"document {i}"] = document.text
+    for i, statement in enumerate(example.statements, 1):
+        texts[f"statement {i}"] = statement.text
+        if statement.corrupted is not None:
+            texts[f"statement {i} corrupted"] = statement.corrupted
+    return texts
+
+
+def _schema(texts: Texts) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in texts},
+        "required": list(texts),
+        "additionalProperties": False,
+    }
+
+
+def read_texts(reply: str, texts: Texts) -> Texts | str:
+    """The translated texts, or what is wrong with the reply as a whole."""
+    found = json_object(reply)
+    if isinstance(found, str):
+        return found
+    translated = {name: found[name] for name in texts if isinstance(found.get(name), str) and found[name].strip()}
+    return translated if len(translated) == len(texts) else "texts missing"
+
+
+def problems_of(
+    example: Example, translated: Texts, source_lang: str, target: str, min_names: float, max_growth: float
+) -> list[tuple[str, str]]:
+    """What is wrong with a translation, as (reason, a sentence for the model naming the text); empty when nothing."""
+    problems = []
+    for name, text in texts_of(example).items():
+        new = translated[name]
+        long = len(words(text)) >= _SHORT
+        if is_refusal(new) and not is_refusal(text):
+            problems.append(("refusal", f"{name}: expected a translation of the text."))
+        elif long and (same_words(text, new) or not in_language(new, target)):
+            problems.append(("untranslated", f"{name}: this is not {language(target).name}."))
+        elif lost := lost_numbers(text, new):
+            problems.append(("lost numbers", f"{name}: these numbers are missing: {', '.join(lost)}."))
+        elif len(words(new)) > max_growth * len(words(text)) + 10:
+            problems.append(("length", f"{name}: this is far longer than the text."))
+    if problems:
+        return problems
+    documents = [name for name in translated if name.startswith("document")]
+    before, after = (". ".join(texts[name] for name in documents) for texts in (texts_of(example), translated))
+    if names_kept(before, after, source_lang) < min_names:
+        return [("lost names", "Keep the names of people, places and works in the documents.")]
+    return _disagreements(example, translated, source_lang, target, min_names)
+
+
+def _disagreements(
+    example: Example, translated: Texts, source_lang: str, target: str, min_names: float
+) -> list[tuple[str, str]]:
+    """Twins that came out like their statements, and statements whose names their documents write in another way."""
+    problems = []
+    for i, statement in enumerate(example.statements, 1):
+        new = translated[f"statement {i}"]
+        if statement.corrupted is not None and same_words(new, translated[f"statement {i} corrupted"]):
+            problems.append(
+                ("twin lost", f"statement {i} corrupted: it must differ from statement {i} as in the source.")
+            )
+        before = " ".join(f"{example.documents[p].title} {example.documents[p].text}" for p in statement.citations)
+        after = " ".join(
+            f"{translated.get(f'document {p + 1} title', '')} {translated[f'document {p + 1}']}"
+            for p in statement.citations
+        )
+        agreed = names_kept(statement.text, before, source_lang)
+        if statement.citations and names_kept(new, after, target) < min_names * agreed:
+            problems.append(("names disagree", f"statement {i}: write names as its documents do."))
+    return problems
+
+
+def rebuild(example: Example, translated: Texts, target: str) -> Example:
+    """The example in its new language; citations, kinds and altered documents stay, verbatim spans go."""
+    documents = tuple(
+        Document(translated.get(f"document {i} title", ""), translated[f"document {i}"], document.score)
+        for i, document in enumerate(example.documents, 1)
+    )
+    statements = tuple(
+        replace(
+            statement,
+            text=translated[f"statement {i}"],
+            corrupted=translated.get(f"statement {i} corrupted"),
+            span=None,
+            evidence=(),
+        )
+        for i, statement in enumerate(example.statements, 1)
+    )
+    meta = dict(example.meta)
+    if "reference" in translated:
+        meta["reference"] = translated["reference"]
+    return replace(
+        example, lang=target, question=translated["question"], answer=translated.get("answer", example.answer),
+        documents=documents, statements=statements, meta=meta,
+    )  # fmt: skip

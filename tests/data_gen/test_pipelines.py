@@ -1,0 +1,243 @@
+"""Whole pipelines: by rules offline, and by an LLM played from scripted answers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from llm_server import ScriptedServer
+from scripted_model import EN, PL, asked, by_llm, rows
+
+from citeverifier.commands.train import run as train
+from citeverifier.data.load import load
+from citeverifier.models.checkpoint import read_config
+from citeverifier.paths import configs_dir
+from citeverifier.records import Example, Pair, Support, example_from_json, pair_from_json, read_jsonl
+
+Run = Callable[..., Path]
+
+
+def pairs_of(folder: Path, split: str) -> list[Pair]:
+    return list(read_jsonl(folder / f"{split}.jsonl", pair_from_json))
+
+
+def test_rules_make_what_train_takes_unchanged(pipeline: Run, tiny: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    out = pipeline("pipeline=training", "generator=rules", "limit=200")
+    said = capsys.readouterr().out
+    assert "source" in said
+    assert "negatives" in said
+    kinds = Counter(pair.kind.split(":")[0] for pair in pairs_of(out, "train"))
+    assert kinds["supported"] == kinds["irrelevant"] == kinds["perturbed"] == 226
+    assert kinds["gold"] > 1000
+    assert f"single: supported: {kinds['supported']:,} of 10,000" in said
+    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+        config = compose("train", overrides=[
+            f"data.sources=[{out / 'train.jsonl'}]", f"data.dev=[{out / 'dev.jsonl'}]", f"backbone.name={tiny('bert')}",
+            "output_dir=model", "training.max_steps=2", "training.batch_size=4", "training.evaluations=1",
+            "data.dev_limit=60",
+        ])  # fmt: skip
+    trained = train(config)
+    assert read_config(trained.folder).languages == ("en", "pl")
+    report = json.loads((trained.folder / "training.json").read_text())
+    [source] = report["data"]["sources"]
+    assert source["leaks"] == {**source["leaks"], "shared_group": 0, "shared_document": 0, "shared_statement": 0}
+    assert source["pairs"] == len(pairs_of(out, "train"))
+
+
+def test_sizes_come_from_the_config(pipeline: Run) -> None:
+    sizes = "pipeline.recipes.single.sizes={supported:20,irrelevant:10,perturbed:5}"
+    out = pipeline("pipeline=training", sizes, "~pipeline.recipes.ordinal", "lang=en")
+    assert Counter(pair.kind.split(":")[0] for pair in pairs_of(out, "train")) == {
+        "supported": 20, "irrelevant": 10, "perturbed": 5,
+    }  # fmt: skip
+
+
+def test_splits_share_neither_groups_nor_documents_nor_statements(pipeline: Run) -> None:
+    out = pipeline("pipeline=training", "limit=60")
+    train, dev, test = (pairs_of(out, split) for split in ("train", "dev", "test"))
+    for one, other in ((train, dev), (train, test), (dev, test)):
+        assert {p.group for p in one}.isdisjoint({p.group for p in other})
+        assert {p.statement for p in one}.isdisjoint({p.statement for p in other})
+        assert {d.text for p in one for d in p.documents}.isdisjoint({d.text for p in other for d in p.documents})
+
+
+def test_parquet_and_jsonl_hold_the_same(pipeline: Run) -> None:
+    import pyarrow.parquet as pq
+
+    out = pipeline("pipeline=training", "limit=30")
+    for split in ("train", "dev", "test"):
+        assert pq.read_table(out / "parquet" / f"pairs_{split}.parquet").to_pylist() == rows(out / f"{split}.jsonl")
+        held = pq.read_table(out / "parquet" / f"examples_{split}.parquet").to_pylist()
+        assert held == rows(out / f"examples_{split}.jsonl")
+        assert [example_from_json(row) for row in held]  # what the hub gives back reads as examples
+
+
+def test_the_card_counts_and_names_the_makers(pipeline: Run) -> None:
+    import yaml
+
+    out = pipeline("pipeline=training", "limit=30")
+    card = (out / "README.md").read_text()
+    front = yaml.safe_load(card.split("---")[1])
+    assert front["license"] == "cc-by-4.0"
+    assert [c["config_name"] for c in front["configs"]] == ["pairs", "examples"]
+    files = [file["path"] for c in front["configs"] for file in c["data_files"]]
+    assert all((out / file).is_file() for file in files)
+    train = sum(pair.kind.startswith("supported") and pair.lang == "en" for pair in pairs_of(out, "train"))
+    line = next(line for line in card.splitlines() if line.startswith("| pairs | en | single: supported |"))
+    assert line.split("|")[4].strip() == str(train)
+    assert "no model worked on them" in card  # the bundled set brings its twins
+    assert json.loads((out / "provenance.json").read_text())["citeverifier"]
+
+
+def test_hotpotqa_files_by_rules(pipeline: Run, real_data: Path) -> None:
+    file = real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz"
+    out = pipeline("pipeline=training", f"data.path={file}", "limit=80", "lang=en")
+    train = pairs_of(out, "train")
+    assert len(train) > 300
+    hard = [e for e in load(str(out / "examples_train.jsonl")) if isinstance(e, Example) and e.meta["hard_negatives"]]
+    assert len(hard) > 40
+    held_out = {d.text for split in ("dev", "test") if (out / f"{split}.jsonl").is_file()
+                for pair in pairs_of(out, split) for d in pair.documents}  # fmt: skip
+    assert held_out.isdisjoint({d.text for pair in train for d in pair.documents})
+
+
+# --- by an LLM -----------------------------------------------------------------------------------------------------
+
+
+def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedServer) -> None:
+    out = pipeline("pipeline=training", "limit=20", *by_llm(server.url))
+    calls = Counter(asked(body) for body in server.bodies)
+    assert calls["answer"] == calls["translate"] == 20
+    report = {stage["stage"]: stage for stage in json.loads((out / "report.json").read_text())}
+    assert calls == {name: report[name]["calls"] for name in calls}
+    made = [e for split in ("train", "dev", "test") if (out / f"examples_{split}.jsonl").is_file()
+            for e in read_jsonl(out / f"examples_{split}.jsonl", example_from_json)]  # fmt: skip
+    assert Counter(e.lang for e in made) == {"en": 20, "pl": 20}
+    originals = {e.id: e for e in EN.values()}
+    for example in made:
+        source = originals[example.id] if example.lang == "en" else PL[example.id]
+        assert [(s.text, s.citations, s.corrupted) for s in example.statements] == [
+            (s.text, tuple(sorted(s.citations)), s.corrupted) for s in source.statements
+        ]
+        assert [d.text for d in example.documents[:10]] == [d.text for d in source.documents]
+        stages = {entry["stage"]: entry for entry in example.meta["made"]}
+        assert list(stages) == ["answer", "corrupt"] + ["translate"] * (example.lang == "pl")
+        assert all(entry["model"] == "scripted" and len(entry["version"]) == 12 for entry in stages.values())
+        assert stages["corrupt"]["prompt"] == "corrupt_detail"
+    pair = rows(out / "train.jsonl")[0]
+    assert pair["meta"]["made"][0]["stage"] == "answer"
+
+
+def test_a_benchmark_goes_through_peoples_hands(pipeline: Run, server: ScriptedServer) -> None:
+    common = ["pipeline=benchmark", "limit=12", "pipeline.max_examples=10", *by_llm(server.url)]
+    out = pipeline(*common)
+    made = list(read_jsonl(out / "examples_test.jsonl", example_from_json))
+    assert Counter(e.lang for e in made) == {"en": 10, "pl": 10}
+    assert all(any(s.corrupted for s in e.statements) for e in made)
+    assert "corrupt_core" in {entry["prompt"] for e in made for entry in e.meta["made"]}
+    assert not (out / "test.jsonl").exists()
+    with (out / "review" / "review.csv").open(encoding="utf-8-sig", newline="") as file:
+        sheet = list(csv.DictReader(file))
+    for i, row in enumerate(sheet):
+        row |= {"decision": "accepted", "reviewer": "Ala", "time": "2026-11-21"}
+        if i == 0:
+            row |= {"decision": "corrected", "corrected_text": "A better sentence."}
+        if row["id"] == sheet[-1]["id"] and row["lang"] == "pl":
+            row["decision"] = "rejected"
+    with Path("reviewed.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(sheet[0]))
+        writer.writeheader()
+        writer.writerows(sheet)
+    sent = len(server.bodies)
+    out = pipeline(*common, "review.file=reviewed.csv")
+    assert len(server.bodies) == sent  # what was paid for stays
+    reviewed = list(read_jsonl(out / "examples_test.jsonl", example_from_json))
+    assert sheet[-1]["id"] not in {e.id for e in reviewed}  # rejected in one language, gone in both
+    first = next(e for e in reviewed if e.id == sheet[0]["id"] and e.lang == sheet[0]["lang"])
+    assert first.statements[0].text == "A better sentence."
+    assert first.meta["review"][0] == {"decision": "corrected", "reviewer": "Ala", "time": "2026-11-21"}
+    assert "| corrected | Ala | 1 |" in (out / "README.md").read_text()
+
+
+def test_citefix_pairs_and_grounded_checks(pipeline: Run, server: ScriptedServer, tmp_path: Path) -> None:
+    example = next(iter(EN.values()))
+    answer = f"{example.statements[0].text} [{example.statements[0].citations[0] + 1}]"
+    rag = {"id": "rag-1", "lang": "en", "question": example.question, "answer": answer,
+           "documents": [{"title": d.title, "text": d.text} for d in example.documents]}  # fmt: skip
+    (tmp_path / "rag.jsonl").write_text(json.dumps(rag) + "\n")
+    out = pipeline(
+        "pipeline=citefix", "limit=10", "lang=en", "pipeline.rag.path=rag.jsonl", "skip=[only_in_first]",
+        *by_llm(server.url),
+    )  # fmt: skip
+    made = [p for split in ("train", "dev", "test") if (out / f"{split}.jsonl").is_file() for p in pairs_of(out, split)]
+    kinds = Counter(p.kind.split(":")[0] for p in made)
+    assert kinds["point"] == kinds["point_nearest"] > 20
+    assert kinds["judged"] == 1
+    assert {p.kind.split(":")[2] for p in made if p.kind.startswith("point")} == {"14", "11", "8", "5", "4", "3"}
+    for pair in made:
+        if pair.kind.startswith("point:"):
+            assert pair.support_min == Support.FULL
+        elif pair.kind.startswith("point_nearest:"):
+            assert (pair.support_min, pair.support_max) == (Support.NONE, Support.PARTIAL)
+
+
+def test_citefix_by_rules(pipeline: Run) -> None:
+    out = pipeline("pipeline=citefix", "limit=10", "lang=en", "generator=rules")
+    for pair in pairs_of(out, "train"):
+        if pair.kind.startswith("point:"):
+            assert pair.reaches(Support.FULL)
+
+
+def test_a_dry_run_sends_nothing(pipeline: Run, server: ScriptedServer, capsys: pytest.CaptureFixture[str]) -> None:
+    out = pipeline("pipeline=training", "limit=10", "dry_run=true", *by_llm(server.url))
+    assert server.bodies == []
+    assert not out.exists()
+    said = capsys.readouterr().out
+    for stage, calls in (("answer", 10), ("translate", 10)):
+        line = next(line for line in said.splitlines() if f" {stage} " in line)
+        assert [cell.strip() for cell in line.split("│")][2:4] == ["10", str(calls)]
+    total = Counter(asked(b) for b in server.bodies)
+    assert total == {}
+
+
+def test_the_dry_runs_calls_are_those_of_a_competent_run(
+    pipeline: Run, server: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    overrides = ["pipeline=training", "limit=10", *by_llm(server.url)]
+    pipeline(*overrides, "dry_run=true")
+    said = capsys.readouterr().out
+    planned = {
+        cells[1]: int(cells[3])
+        for line in said.splitlines()
+        if len(cells := [cell.strip() for cell in line.split("│")]) > 3 and cells[3].isdigit()
+    }
+    pipeline(*overrides)
+    assert planned == Counter(asked(body) for body in server.bodies)
+
+
+def test_other_settings_do_not_go_into_what_was_paid_for(pipeline: Run, server: ScriptedServer) -> None:
+    pipeline("pipeline=training", "limit=5", *by_llm(server.url))
+    with pytest.raises(ValueError, match=r"answer\.max_words: 400 before, 300 now.*another output_dir"):
+        pipeline("pipeline=training", "limit=5", *by_llm(server.url), "steps.answer.max_words=300")
+
+
+def test_local_stages_are_made_anew_with_other_settings(pipeline: Run) -> None:
+    out = pipeline("pipeline=training", "limit=5", "lang=en")
+    assert len(rows(out / "stages" / "main-01-source.jsonl")) == 5
+    out = pipeline("pipeline=training", "limit=7", "lang=en")
+    assert len(rows(out / "stages" / "main-01-source.jsonl")) == 7
+    assert len(rows(out / "stages" / "main-03-corrupt.jsonl")) == 7
+
+
+def test_hotpotqa_has_no_polish(pipeline: Run, tmp_path: Path) -> None:
+    row = {"_id": "1", "question": "Who?", "answer": "A", "type": "bridge", "supporting_facts": [["T", 0], ["U", 0]],
+           "context": [["T", ["A is a."]], ["U", ["B is b."]]]}  # fmt: skip
+    (tmp_path / "hotpot.json").write_text(json.dumps([row]))
+    with pytest.raises(ValueError, match=r"HotpotQA is English, came lang=pl"):
+        pipeline("lang=pl", "data.path=hotpot.json")

@@ -1,0 +1,163 @@
+"""Held: outcomes come in order whatever the replies' order, a killed run goes on without a line lost or doubled."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from llm_server import Misbehaviour, ScriptedServer, says, slow
+from scripted_model import prompt_of, rows
+
+from citeverifier.llm.client import LLM, LLMOptions, Request
+from citeverifier.records import Document, Example
+from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, one_by_one, read_stage, run_stage
+
+
+def record(i: int) -> Example:
+    return Example(f"r{i}", "en", f"g{i}", f"question {i}", (Document("", "text"),), ())
+
+
+def records(count: int) -> Iterator[Example]:
+    return map(record, range(count))
+
+
+def ask(example: Example) -> Asking:
+    """Two questions, the second about the first's answer."""
+    first = yield Request((("user", example.question),))
+    if first.text is None:
+        return drop("no reply", first.error)
+    second = yield Request((("user", f"{first.text} again"),))
+    return keep(replace(example, answer=second.text))
+
+
+def echo(body: dict[str, object]) -> dict[str, object] | Misbehaviour:
+    """Answers late where the number asks for it, so that replies come out of order."""
+    text = prompt_of(body)
+    number = int(text.split()[1])
+    return slow(0.02 * (number % 3), says(f"echo {number}"))
+
+
+def client(server: ScriptedServer, folder: Path, **options: object) -> LLM:
+    return LLM(LLMOptions("m", base_urls=(server.url,), retries=0, cache=folder / "cache.sqlite", **options))  # type: ignore[arg-type]
+
+
+def test_outcomes_stand_in_the_order_of_the_records(tmp_path: Path) -> None:
+    with ScriptedServer(echo) as server:
+        tally = run_stage("s", tmp_path / "s.jsonl", records(40), asking(ask, client(server, tmp_path), {"model": "m"}))
+    assert [example.id for example in read_stage(tmp_path / "s.jsonl")] == [f"r{i}" for i in range(40)]
+    assert [example.answer for example in read_stage(tmp_path / "s.jsonl")] == [f"echo {i}" for i in range(40)]
+    assert (tally.asked, tally.kept, tally.calls, tally.prompt_tokens) == (40, 40, 80, 800)
+
+
+def test_a_small_window_holds_few_records_and_loses_none(tmp_path: Path) -> None:
+    taken = 0
+    written = 0
+    most = 0
+
+    def watched() -> Iterator[Example]:
+        nonlocal taken, most
+        for example in records(60):
+            taken += 1
+            most = max(most, taken - written)
+            yield example
+
+    with ScriptedServer(echo) as server:
+        step = asking(ask, client(server, tmp_path, concurrency=4), {"model": "m"}, window=8)
+        for i, outcome in enumerate(step.run(watched())):
+            written += 1
+            assert outcome.records[0].id == f"r{i}"
+    assert written == 60
+    assert most <= 8 + 1
+
+
+def test_requests_stay_in_flight_while_others_follow_up(tmp_path: Path) -> None:
+    with ScriptedServer(echo) as server:
+        run_stage("s", tmp_path / "s.jsonl", records(60), asking(ask, client(server, tmp_path, concurrency=16), {}))
+    assert server.most_at_once >= 12
+
+
+def double(example: Example) -> Outcome:
+    if example.id.endswith("3"):
+        return drop("three", counts={"within": 2})
+    return keep(example, replace(example, lang="pl"))
+
+
+def test_a_record_may_become_several_or_none(tmp_path: Path) -> None:
+    tally = run_stage("s", tmp_path / "s.jsonl", records(20), one_by_one(double))
+    assert (tally.asked, tally.kept, tally.dropped, tally.counts) == (20, 18, {"three": 2}, {"within": 4})
+    assert Counter(example.lang for example in read_stage(tmp_path / "s.jsonl")) == {"en": 18, "pl": 18}
+
+
+@pytest.mark.parametrize("left", ["whole lines", "half a line", "a line without its end", "nothing"])
+def test_what_is_there_is_not_made_again(tmp_path: Path, left: str) -> None:
+    file = tmp_path / "s.jsonl"
+    whole = run_stage("s", file, records(20), one_by_one(double))
+    content = file.read_bytes()
+    lines = content.splitlines(keepends=True)
+    kept = {"whole lines": 7, "half a line": 7, "a line without its end": 7, "nothing": 0}[left]
+    torn = {"half a line": lines[7][:50], "a line without its end": lines[7][:-1]}.get(left, b"")
+    file.write_bytes(b"".join(lines[:kept]) + torn)
+    seen: list[str] = []
+
+    def watched(example: Example) -> Outcome:
+        seen.append(example.id)
+        return double(example)
+
+    again = run_stage("s", file, records(20), one_by_one(watched))
+    assert file.read_bytes() == content
+    assert seen == [f"r{i}" for i in range(kept, 20)]
+    assert replace(again, seconds=0) == replace(whole, seconds=0)
+
+
+def test_another_input_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    run_stage("s", file, records(5), one_by_one(double))
+    with pytest.raises(ValueError, match=r"s\.jsonl:1: holds record r0 \(en\), but the input has r1 \(en\) there"):
+        run_stage("s", file, map(record, range(1, 6)), one_by_one(double))
+    with pytest.raises(ValueError, match=r"s\.jsonl:4: .* but the input has nothing there"):
+        run_stage("s", file, records(3), one_by_one(double))
+
+
+def test_a_step_that_swallows_a_record_is_a_bug(tmp_path: Path) -> None:
+    def lossy(examples: Iterator[Example]) -> Iterator[Outcome]:
+        for example in examples:
+            if example.id != "r1":
+                yield keep(example)
+
+    with pytest.raises(RuntimeError, match="expected one outcome a record, came 1 too few"):
+        run_stage("s", tmp_path / "s.jsonl", records(3), Step(lossy))
+
+
+def test_a_failed_call_is_a_counted_drop_with_its_reason(tmp_path: Path) -> None:
+    with ScriptedServer(lambda body: Misbehaviour(status=400, body='{"error": {"message": "too long"}}')) as server:
+        tally = run_stage("s", tmp_path / "s.jsonl", records(3), asking(ask, client(server, tmp_path), {"model": "m"}))
+    assert tally.dropped == {"no reply": 3}
+    assert "too long" in rows(tmp_path / "s.jsonl")[0]["detail"]
+
+
+def test_an_interrupted_stage_repeats_no_call(tmp_path: Path) -> None:
+    class Stop(Exception):
+        pass
+
+    with ScriptedServer(echo) as server:
+        llm = client(server, tmp_path, concurrency=4)
+        step = asking(ask, llm, {"model": "m"})
+
+        def breaking(examples: Iterator[Example]) -> Iterator[Outcome]:
+            for i, outcome in enumerate(step.run(examples)):
+                if i == 11:
+                    raise Stop
+                yield outcome
+
+        with pytest.raises(Stop):
+            run_stage("s", tmp_path / "s.jsonl", records(30), Step(breaking))
+        assert len(rows(tmp_path / "s.jsonl")) == 11
+        run_stage("s", tmp_path / "s.jsonl", records(30), asking(ask, client(server, tmp_path), {"model": "m"}))
+    asked = Counter(json.dumps(body["messages"]) for body in server.bodies)
+    assert len(asked) == 60
+    assert sum(asked.values()) <= 60 + 4  # those that were under way
+    assert len(rows(tmp_path / "s.jsonl")) == 30

@@ -1,0 +1,371 @@
+"""Held: each stage that asks no LLM, by itself: sources, negatives, nearest documents, reviews, checks, publishing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import Oracle
+from scripted_model import examples, tools
+
+from citeverifier.data.hotpotqa import read_raw
+from citeverifier.records import Example, RecordError, example_to_json, write_jsonl
+from citeverifier.text.words import normalise
+from data_gen.checks import in_language, is_refusal, json_object, lost_numbers, names_kept
+from data_gen.corrupt import by_rules, still_supported
+from data_gen.filter import by_verifier
+from data_gen.hub import push_to_hub
+from data_gen.nearest import distinct, nth_nearest
+from data_gen.negatives import from_nearest_questions
+from data_gen.review import by_people, read_review, write_review
+from data_gen.source import Source, read_source, stream_json_list, usable
+from data_gen.splitting import split
+from data_gen.stage import keep, one_by_one, read_stage, run_stage
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(JSON, max_size=6), st.sampled_from([None, 1]), st.booleans(), st.integers(1, 9))
+def test_a_list_streams_as_it_loads(
+    tmp_path_factory: pytest.TempPathFactory, items: list[Any], indent: int | None, zipped: bool, chunk: int
+) -> None:
+    import data_gen.source
+
+    file = tmp_path_factory.mktemp("list") / ("list.json.gz" if zipped else "list.json")
+    data = json.dumps(items, indent=indent, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    file.write_bytes(gzip.compress(data) if zipped else data)
+    whole, data_gen.source._CHUNK = data_gen.source._CHUNK, chunk
+    try:
+        assert list(stream_json_list(file)) == items
+    finally:
+        data_gen.source._CHUNK = whole
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1, 2", '[{"a": 1}, {"b"', "[1,,"])
+def test_what_is_no_list_says_so(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(RecordError, match=r"x\.json.*expected a"):
+        list(stream_json_list(tmp_path / "x.json"))
+
+
+def hotpot(count: int) -> list[dict[str, Any]]:
+    def row(i: int) -> dict[str, Any]:
+        titles = [f"T{i}", f"T{i + 1}" if i % 2 else f"U{i}"]
+        return {
+            "_id": f"q{i}", "question": f"Who is number {i}?", "answer": f"Person {i}", "type": "bridge",
+            "supporting_facts": [[titles[0], 0], [titles[1], 0]],
+            "context": [[t, [f"{t} is a person of number {i} in the list.", " More."]] for t in (*titles, f"D{i}")],
+        }  # fmt: skip
+
+    return [row(i) for i in range(count)]
+
+
+def test_a_sample_is_seeded_and_ties_stay(tmp_path: Path) -> None:
+    file = tmp_path / "hotpot.json"
+    file.write_text(json.dumps(hotpot(40)))
+    drawn = [list(read_source(Source(str(file)), lang="en", limit=10, seed=seed)) for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1]
+    assert len(drawn[0]) == 10
+    assert {e.id for e in drawn[0]} != {e.id for e in drawn[2]}
+    everything = {e.id: e for e in read_source(Source(str(file)), lang="all", limit=None, seed=1)}
+    assert len(everything) == 40 == len(read_raw(file))
+    assert everything["q1"].group == everything["q2"].group != everything["q4"].group
+    larger = {e.id for e in read_source(Source(str(file)), lang="en", limit=20, seed=1)}
+    assert {e.id for e in drawn[0]} < larger  # a larger sample holds the smaller one
+
+
+def test_hub_rows_have_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    row = hotpot(1)[0]
+    columns = {
+        "id": row["_id"], "question": row["question"], "answer": row["answer"], "type": "bridge", "level": "easy",
+        "supporting_facts": {"title": [t for t, _ in row["supporting_facts"]], "sent_id": [0, 0]},
+        "context": {"title": [t for t, _ in row["context"]], "sentences": [s for _, s in row["context"]]},
+    }  # fmt: skip
+    monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: iter([columns]))
+    [example] = read_source(Source("hotpotqa/hotpot_qa", "distractor"), lang="en", limit=5, seed=1)
+    assert example.documents[0].title == "T0"
+
+
+def test_languages_of_a_question_count_once() -> None:
+    found = list(read_source(Source("mini"), lang="all", limit=7, seed=3))
+    assert [e.lang for e in found] == ["en", "pl"] * 7
+    assert [e.id for e in found[::2]] == [e.id for e in found[1::2]]
+
+
+def test_nothing_left_is_an_error(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "x.jsonl", map(example_to_json, examples(3)))
+    with pytest.raises(ValueError, match=r"x\.jsonl: no questions with lang=pl"):
+        list(read_source(Source(str(tmp_path / "x.jsonl")), lang="pl", limit=None, seed=1))
+
+
+def test_unusable_questions_are_counted(tmp_path: Path) -> None:
+    good = examples(1)[0]
+    records = [good, replace(good, id="a", question=" "), replace(good, id="b", documents=good.documents[:1])]
+    tally = run_stage("s", tmp_path / "s.jsonl", records, usable(tools(tmp_path), statements=False))
+    assert (tally.kept, tally.dropped) == (1, {"no question": 1, "too few documents": 1})
+    assert next(read_stage(tmp_path / "s.jsonl")).statements == ()
+
+
+# --- verifier --------------------------------------------------------------------------------------------------------
+
+
+def judged(folder: Path) -> Any:
+    return replace(tools(folder), verifier=Oracle)
+
+
+@pytest.mark.parametrize("unit", ["answer", "statement"])
+def test_unsupported_statements(unit: Any, tmp_path: Path) -> None:
+    good = next(e for e in examples(20) if len(e.statements) > 1)
+    wrong = replace(good.statements[0], text="This is in none of the documents at all.")
+    bad = replace(good, id="bad", statements=(wrong, *good.statements[1:]))
+    step = by_verifier(judged(tmp_path), unit=unit)
+    tally = run_stage("s", tmp_path / "s.jsonl", [good, bad], step)
+    if unit == "answer":
+        assert (tally.kept, tally.dropped) == (1, {"statement not supported": 1})
+    else:
+        assert tally.kept == 2
+        kept = list(read_stage(tmp_path / "s.jsonl"))[1]
+        assert kept.statements[0].citations == ()  # nothing is asked about it; the others keep their numbers
+        assert kept.statements[1:] == good.statements[1:]
+    assert tally.counts == {"statement not supported": 1}
+
+
+def test_unscored_is_counted_apart(tmp_path: Path) -> None:
+    example = examples(1)[0]
+    the = replace(example, statements=(replace(example.statements[0], text="of the"),))
+    tally = run_stage("s", tmp_path / "s.jsonl", [the], by_verifier(tools(tmp_path)))
+    assert tally.dropped == {"statement unscored": 1}
+
+
+def test_twins_that_are_still_supported_go(tmp_path: Path) -> None:
+    first, second = examples(2)
+    text = first.statements[0].text
+    fooled = replace(first, statements=(replace(first.statements[0], corrupted=text), *first.statements[1:]))
+    tally = run_stage("s", tmp_path / "s.jsonl", [fooled, second], still_supported(judged(tmp_path)))
+    assert tally.counts == {"twin: still supported": 1}
+    one, two = read_stage(tmp_path / "s.jsonl")
+    assert one.statements[0].corrupted is None
+    assert two == second
+
+
+def test_rules_alter_what_the_altered_document_holds(tmp_path: Path) -> None:
+    bare = [
+        replace(e, statements=tuple(replace(s, corrupted=None, altered_in=(), edit=None) for s in e.statements))
+        for e in examples(20)
+    ]
+    run_stage("s", tmp_path / "s.jsonl", bare, by_rules(tools(tmp_path)))
+    made = [(e, s) for e in read_stage(tmp_path / "s.jsonl") for s in e.statements if s.corrupted]
+    assert len(made) > 20
+    for example, statement in made:
+        assert set(statement.altered_in) <= set(statement.citations)
+        if len(statement.citations) > 1 and statement.altered_in:
+            held = normalise(
+                example.documents[statement.altered_in[0]].text + example.documents[statement.altered_in[0]].title
+            )
+            assert normalise(statement.span or "") in held
+
+
+# --- search ----------------------------------------------------------------------------------------------------------
+
+
+def staged(folder: Path, records: list[Example]) -> Any:
+    run_stage("before", folder / "before.jsonl", records, one_by_one(lambda e: keep(e)))
+    return replace(tools(folder), before=folder / "before.jsonl")
+
+
+def test_hard_negatives_come_from_other_groups_of_the_same_split(tmp_path: Path) -> None:
+    records = examples(100) + examples(100, "pl")
+    kit = staged(tmp_path, records)
+    run_stage("s", tmp_path / "s.jsonl", records, from_nearest_questions(kit, count=2, check=False))
+    owner = {(e.lang, d.text): e for e in records for d in e.documents}
+    count = 0
+    for before, example in zip(records, read_stage(tmp_path / "s.jsonl"), strict=True):
+        assert example.documents[: len(before.documents)] == before.documents
+        assert example.statements == before.statements
+        for position in example.meta["hard_negatives"]:
+            other = owner[example.lang, example.documents[position].text]
+            assert other.group != example.group
+            assert split(other, kit.shares) == split(example, kit.shares)
+            count += 1
+    assert count > 300
+
+
+def test_negatives_that_support_a_statement_are_left_out(tmp_path: Path) -> None:
+    first = examples(1)[0]
+    cited = [first.documents[p] for p in first.statements[0].citations]
+    one = replace(first.statements[0], citations=(0,), corrupted=None, altered_in=(), evidence=())
+    other = replace(first, id="other", group="other", statements=(one,),
+                    documents=(*cited, *(replace(d, text=f"{d.text} {d.text}") for d in cited)))  # fmt: skip
+    plain = replace(first.statements[0], citations=(0,), corrupted=None, altered_in=(), evidence=())
+    asking = replace(first, documents=first.documents[5:], statements=(plain,))
+    kit = replace(staged(tmp_path, [asking, other]), verifier=Oracle)
+    tally = run_stage("s", tmp_path / "s.jsonl", [asking], from_nearest_questions(kit, count=4))
+    if len(cited) == 1:
+        assert tally.counts["negative: supports a statement"] == 1
+    texts = {d.text for d in next(read_stage(tmp_path / "s.jsonl")).documents[5:]}
+    assert not (len(cited) == 1 and cited[0].text in texts)
+
+
+def test_the_nth_nearest_document(tmp_path: Path) -> None:
+    run_stage("d", tmp_path / "d.jsonl", examples(30), distinct(tools(tmp_path), min_words=5))
+    documents = list(read_stage(tmp_path / "d.jsonl"))
+    assert len({e.documents[0].text for e in documents}) == len(documents)
+    kit = replace(tools(tmp_path), before=tmp_path / "d.jsonl")
+    run_stage("n", tmp_path / "n.jsonl", documents, nth_nearest(kit, ns=(1, 3)))
+    found = list(read_stage(tmp_path / "n.jsonl"))
+    assert {e.meta["nearest"] for e in found} == {1, 3}
+    for example in found:
+        assert len(example.documents) == 2
+        assert example.documents[0] != example.documents[1]
+
+
+# --- reviews ---------------------------------------------------------------------------------------------------------
+
+
+def label_studio(folder: Path, decide: Any) -> Path:
+    tasks = json.loads((folder / "label_studio.json").read_text())
+    for i, task in enumerate(tasks):
+        result = [{"from_name": name, "to_name": "text", "type": "x", "value": value} for name, value in decide(i)]
+        task["annotations"] = (
+            [{"result": result, "completed_by": {"email": "ala@example.org"}, "updated_at": "2026-11-21T10:00:00Z"}]
+            if result
+            else []
+        )
+    path = folder / "export.json"
+    path.write_text(json.dumps(tasks))
+    return path
+
+
+def test_label_studio_comes_back(tmp_path: Path) -> None:
+    records = examples(4)
+    count = write_review(tmp_path, records)
+    assert count == sum(bool(s.citations) for e in records for s in e.statements)
+
+    def decide(i: int) -> list[tuple[str, dict[str, Any]]]:
+        if i == 0:
+            return [("decision", {"choices": ["corrected"]}), ("corrected_corrupted", {"text": ["A better twin."]})]
+        if i == 1:
+            return [("decision", {"choices": ["rejected"]})]
+        return [("decision", {"choices": ["accepted"]})] if i != 2 else []
+
+    path = label_studio(tmp_path, decide)
+    tally = run_stage("r", tmp_path / "r.jsonl", records, by_people(tools(tmp_path), file=str(path)))
+    assert tally.counts["statement corrected"] == tally.counts["statement rejected"] == 1
+    assert tally.counts["statement not reviewed"] == 1
+    first = next(read_stage(tmp_path / "r.jsonl"))
+    assert first.statements[0].corrupted == "A better twin."
+    assert first.meta["review"][0] == {
+        "decision": "corrected", "reviewer": "ala@example.org", "time": "2026-11-21T10:00:00Z",
+    }  # fmt: skip
+
+
+def test_a_spreadsheet_computes_nothing(tmp_path: Path) -> None:
+    example = examples(1)[0]
+    sly = replace(example, statements=(replace(example.statements[0], text="=1+1 is what it says here."),))
+    write_review(tmp_path, [sly])
+    assert "'=1+1" in (tmp_path / "review.csv").read_text(encoding="utf-8-sig")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("q,en,0,,,,,,maybe,,,Ala,now", "expected a decision of accepted, corrected, rejected, came 'maybe'"),
+        ("q,en,0,,,,,,accepted,,,,now", "expected a reviewer"),
+        ("q,en,0,,,,,,accepted,,,Ala,", "expected a time"),
+        ("q,en,0,,,,,,corrected,,,Ala,now", "expected a corrected text"),
+        ("q,en,x,,,,,,accepted,,,Ala,now", "expected id, lang and the number"),
+    ],
+)
+def test_a_bad_review_names_its_row(row: str, said: str, tmp_path: Path) -> None:
+    write_review(tmp_path, [])
+    file = tmp_path / "review.csv"
+    file.write_text(file.read_text(encoding="utf-8-sig") + row + "\n", encoding="utf-8")
+    with pytest.raises(RecordError, match=rf"review\.csv, row 2: {said}"):
+        read_review(file)
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+
+def test_languages_are_told_apart() -> None:
+    for lang, other in (("en", "pl"), ("pl", "en")):
+        for example in examples(100, lang):
+            for text in (example.question, *(d.text for d in example.documents), *(s.text for s in example.statements)):
+                assert in_language(text, lang), text
+        wrong = [d.text for e in examples(30, lang) for d in e.documents if in_language(d.text, other)]
+        assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "lost"),
+    [
+        ("1,234 people", "1 234 osoby", []),
+        ("1,234 people", "1234 osoby", []),
+        ("3.5 km in 1999", "3,5 km w 1999 r.", []),
+        ("50,000 men", "50 tys. ludzi", []),
+        ("2,000,000 men", "2 mln ludzi", []),
+        ("in 1999 and 2001", "w 1999 i w 2011", ["2001"]),
+        ("5 men", "pięciu ludzi", []),
+    ],
+)
+def test_numbers_survive_translation(source: str, target: str, lost: list[str]) -> None:
+    assert lost_numbers(source, target) == lost
+
+
+def test_names_survive_inflection() -> None:
+    source = "It lies between Warsaw and Gdynia, near the house of Anna Nowak, and not far from Gdansk."
+    assert names_kept(source, "Leży między Warszawą a Gdynią, obok domu Anny Nowak, niedaleko Gdańska.", "en") == 1
+    assert names_kept(source, "Leży między dwoma miastami, obok domu pewnej pani.", "en") == 0
+    assert names_kept("It is so.", "Tak jest.", "en") == 1
+
+
+def test_replies_as_json() -> None:
+    assert json_object('```json\n{"a": 1}\n```') == {"a": 1}
+    assert json_object("[1]") == json_object("nothing") == "no JSON"
+    assert json_object("I'm sorry, I cannot do that.") == "refusal"
+    assert is_refusal("Przykro mi, ale nie mogę.")
+    assert not is_refusal("The Vistula is long.")
+
+
+# --- publishing ------------------------------------------------------------------------------------------------------
+
+
+def test_only_the_dataset_is_published(tmp_path: Path) -> None:
+    class Api:
+        """Records what it is asked to do."""
+
+        def __init__(self) -> None:
+            self.calls: list[tuple[str, dict[str, Any]]] = []
+
+        def create_repo(self, repo_id: str, **more: Any) -> None:
+            self.calls.append(("create", {"repo_id": repo_id, **more}))
+
+        def upload_folder(self, **more: Any) -> None:
+            self.calls.append(("upload", more))
+
+    from huggingface_hub.utils import filter_repo_objects
+
+    api = Api()
+    address = push_to_hub(tmp_path, "me/data", private=True, api=api)
+    assert address.endswith("me/data")
+    (_, made), (_, sent) = api.calls
+    assert (made["repo_type"], made["private"]) == ("dataset", True)
+    files = ["README.md", "train.jsonl", "parquet/pairs_train.parquet", "stages/main-01-source.jsonl",
+             "review/review.csv", "hydra/config/config.yaml", "stages/x.settings.json", "provenance.json"]  # fmt: skip
+    allowed = filter_repo_objects(files, allow_patterns=sent["allow_patterns"], ignore_patterns=sent["ignore_patterns"])
+    assert list(allowed) == ["README.md", "train.jsonl", "parquet/pairs_train.parquet", "provenance.json"]
