@@ -48,17 +48,17 @@ class Reply:
 
     `probabilities`: over the request's choices, adding up to 1; None where the server gave no usable logprobs. They
     count every way to spell a choice in tokens, so the likeliest need not be `text`, whose tokens were picked singly.
-    `raw`: what came where it does not fit the request's choices or schema (a server that ignores them), for
-    citeverifier.llm.parsing. `cached`: it cost no call, being in the cache or a repetition within the batch.
+    `cached`: it cost no call, being in the cache or a repetition within the batch. `raw`: what came where it does not
+    fit the request's choices or schema (a server that ignores them), for citeverifier.llm.parsing.
     """
 
     text: str | None
     error: str | None = None
     probabilities: Mapping[str, float] | None = None
-    raw: str | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached: bool = False
+    raw: str | None = None
 
 
 @dataclass(frozen=True)

@@ -355,13 +355,11 @@ def test_the_source_may_depend_on_replies() -> None:
 def test_stopping_early_cancels_what_is_under_way() -> None:
     with ScriptedServer(lambda body: says("0") if said(body) == "0" else slow(20, says("late"))) as server:
         started = time.monotonic()
-        threads = threading.active_count()
         for key, _ in client(server, concurrency=5).replies((i, ask(str(i))) for i in range(100)):
             assert key == 0
             break
         assert time.monotonic() - started < 5
         assert not [thread for thread in threading.enumerate() if thread.name == "llm"]
-        assert threading.active_count() <= threads + 6  # the server's own handlers
 
 
 def test_ctrl_c_ends_cleanly() -> None:

@@ -66,7 +66,7 @@ def test_other_runtimes_give_the_same_sigmoid(cross_encoder: Path, pairs: list[P
     with torch.inference_mode():
         plain = torch.sigmoid(model(**batch).logits.reshape(-1)).numpy()
     assert np.abs(ours - plain).max() < 1e-5
-    assert np.ptp(ours) > 0.01  # the pairs differ, so agreement means something
+    assert np.ptp(ours) > 1e-3  # the pairs differ by far more than the runtimes may
 
 
 def test_full_is_the_partial_logit_moved_by_delta(cross_encoder: Path, pairs: list[Pair]) -> None:
