@@ -1,0 +1,58 @@
+"""Held against a real vLLM server with a random model: what is constrained is scored, what is free talk is unscored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from citeverifier.data.mini import load_mini
+from citeverifier.llm.client import LLM, LLMOptions
+from citeverifier.records import Support
+from citeverifier.schemes.cite_list import CiteList
+from citeverifier.schemes.merged import Merged
+from citeverifier.schemes.run import Threshold, run_scheme
+from citeverifier.verifiers.llm import LLMVerdict
+from citeverifier.verifiers.llm_score import LLMScore
+from citeverifier.verifiers.llm_select import LLMSelect
+from citeverifier.verifiers.prompted import PromptChoice
+
+pytestmark = pytest.mark.vllm
+HALF = {level: Threshold(0.5, "set by hand") for level in Support}
+
+
+def client(url: str) -> LLM:
+    return LLM(LLMOptions("tiny", base_urls=(url,), concurrency=16))
+
+
+@pytest.mark.parametrize("lang", ["en", "pl"])
+def test_verdicts_are_probabilities_in_either_language(vllm_url: str, lang: str) -> None:
+    verifier = LLMVerdict(client(vllm_url), PromptChoice("zero_shot"))
+    predictions, cost = run_scheme(Merged(), verifier, load_mini("test", lang)[:2], HALF)
+    scores = [p.score for p in predictions]
+    assert all(score is not None and 0 < score < 1 for score in scores)
+    assert len(set(scores)) > 1
+    assert cost.calls == cost.distinct_pairs
+    assert cost.tokens > 100 * cost.calls
+
+
+def test_grades_fall_with_the_level(vllm_url: str) -> None:
+    verifier = LLMScore(client(vllm_url), PromptChoice("support_levels"), "discrete")
+    pairs = [trial.pair for trial in Merged().trials(load_mini("test", "en")[:2])]
+    partial, full = (verifier.score(pairs, level).values for level in (Support.PARTIAL, Support.FULL))
+    assert np.all((full > 0) & (full < partial) & (partial < 1))
+
+
+def test_selections_are_lists_of_documents_or_unscored(vllm_url: str) -> None:
+    verifier = LLMSelect(client(vllm_url), PromptChoice("select", max_tokens=128))
+    predictions, cost = run_scheme(CiteList(), verifier, load_mini("test", "en")[:3], {})
+    assert all(p.decision is not None or p.reason for p in predictions)
+    assert cost.calls == len({p.trial.pair.statement_id for p in predictions})
+
+
+def test_free_talk_of_a_random_model_is_unscored_with_the_reason(vllm_url: str) -> None:
+    verifier = LLMVerdict(client(vllm_url), PromptChoice("cot", reasoning=True, max_tokens=48))
+    pairs = [trial.pair for trial in Merged().trials(load_mini("test", "en")[:2])]
+    scores = verifier.score(pairs, Support.FULL)
+    assert np.isnan(scores.values).all()
+    assert set(scores.reasons) == set(range(len(pairs)))
+    assert all(scores.reasons.values())
