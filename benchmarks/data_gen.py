@@ -1,6 +1,6 @@
 """What the data pipeline makes of a server, of memory and of kill -9: one table.
 
-    python benchmarks/data_gen.py [--requests 1280] [--records 200000] [--kills 20] [--json FILE]
+    python benchmarks/data_gen.py [--requests 3200] [--records 200000] [--kills 20] [--json FILE]
 
 (a) Requests a second against a local server that answers after exactly 1 s, 64 in flight, over the ideal 64.
 (b) Growth of peak memory from 10,000 records to `--records`, for a stage that asks an LLM (which answers at once) and
@@ -250,7 +250,7 @@ def main() -> None:
         print(peak_memory(sys.argv[2], int(sys.argv[3])))
         return
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--requests", type=int, default=1280)
+    parser.add_argument("--requests", type=int, default=3200)
     parser.add_argument("--records", type=int, default=200_000)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--json", type=Path)

@@ -75,8 +75,8 @@ def test_a_small_window_holds_few_records_and_loses_none(tmp_path: Path) -> None
 
 
 def test_requests_stay_in_flight_while_others_follow_up(tmp_path: Path) -> None:
-    with ScriptedServer(echo) as server:
-        run_stage("s", tmp_path / "s.jsonl", records(60), asking(ask, client(server, tmp_path, concurrency=16), {}))
+    with ScriptedServer(lambda body: slow(0.5, says("echo 1"))) as server:
+        run_stage("s", tmp_path / "s.jsonl", records(40), asking(ask, client(server, tmp_path, concurrency=16), {}))
     assert server.most_at_once >= 12
 
 
