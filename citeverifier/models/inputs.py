@@ -102,10 +102,13 @@ class LateInteractionInputs:
         }
 
     def prepare(self, pair: Pair) -> dict[str, Any]:
-        """A pair's token ids: {"statement", "documents": windows of all its documents, "length": tokens in all}."""
-        windows = [window for document in pair.documents for window in self.document(render_document(document))]
+        """A pair's token ids: {"statement", "windows" of its documents, their "owners", "length": tokens in all}."""
+        documents = [self.document(render_document(document)) for document in pair.documents]
+        windows = [window for document in documents for window in document]
+        owners = [number for number, document in enumerate(documents) for _ in document]
         statement = self.statement(self.statement_key(pair))
-        return {"statement": statement, "documents": windows, "length": len(statement[0]) + sum(map(len, windows))}
+        length = len(statement[0]) + sum(map(len, windows))
+        return {"statement": statement, "windows": windows, "owners": owners, "length": length}
 
     def collate(self, prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """A batch as `LateInteraction.forward` takes it; equal statements and windows are encoded once."""
@@ -115,13 +118,14 @@ class LateInteractionInputs:
         for item in prepared:
             ids, mask = item["statement"]
             statement_index.append(statements.setdefault((tuple(ids), tuple(mask)), len(statements)))
-            document_index.append([windows.setdefault(tuple(w), len(windows)) for w in item["documents"]])
+            document_index.append([windows.setdefault(tuple(w), len(windows)) for w in item["windows"]])
         most = max(map(len, document_index))
         return {
             **self.statements_batch([(list(ids), list(mask)) for ids, mask in statements]),
             **self.documents_batch([list(window) for window in windows]),
             "statement_index": torch.tensor(statement_index),
             "document_index": torch.tensor([[*row, *[-1] * (most - len(row))] for row in document_index]),
+            "document_owner": torch.tensor([[*i["owners"], *[-1] * (most - len(i["owners"]))] for i in prepared]),
         }
 
 

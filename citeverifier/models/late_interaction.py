@@ -3,6 +3,9 @@
 Statement and documents are encoded apart by one encoder. Each statement token is matched with its nearest token of any
 document of the premise (cosine); the matches are pooled with learnt salience in three ways and a linear layer
 makes one ordinal logit of them. "Every salient token is covered" is full support, "some are" is partial.
+
+A document longer than a window counts with one of them, its best passage: in a text of thousands of tokens something
+near to any token is found by chance.
 """
 
 from __future__ import annotations
@@ -30,10 +33,14 @@ class LateInteractionHead(nn.Module):
             self.output.weight.copy_(torch.tensor([[4.0, 2.0, 1.0]]))
             self.output.bias.fill_(-3.0)
 
+    def log_weights(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        """Log salience (n, s) of statement tokens (n, s, h), adding up to 1 over those that count by `mask` (n, s)."""
+        scores = self.salience(tokens.float()).squeeze(-1).masked_fill(~mask, float("-inf"))
+        return torch.log_softmax(scores, dim=1)
+
     def forward(self, tokens: Tensor, mask: Tensor, matches: Tensor) -> Tensor:
         """Logits (n, 1) from statement tokens (n, s, h), which of them count (n, s) and their best cosines (n, s)."""
-        scores = self.salience(tokens.float()).squeeze(-1).masked_fill(~mask, float("-inf"))
-        log_weight = torch.log_softmax(scores, dim=1)
+        log_weight = self.log_weights(tokens, mask)
         weight = log_weight.exp()
         matches = matches.float().masked_fill(~mask, 0.0)
         mean = (weight * matches).sum(dim=1)
@@ -50,7 +57,7 @@ class LateInteraction(nn.Module):
     def __init__(self, encoder: nn.Module, head: nn.Module | None = None) -> None:
         super().__init__()
         self.encoder = encoder
-        self.head = head or LateInteractionHead(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
+        self.head: Any = head or LateInteractionHead(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
 
     @property
     def config(self) -> Any:
@@ -84,6 +91,7 @@ class LateInteraction(nn.Module):
         document_mask: Tensor,
         statement_index: Tensor,
         document_index: Tensor,
+        document_owner: Tensor,
     ) -> dict[str, Tensor]:
         """Logits of a batch of pairs over its distinct statements and documents.
 
@@ -92,35 +100,56 @@ class LateInteraction(nn.Module):
                 statement's own: no special tokens, no context).
             document_ids, document_attention, document_mask: (D, t); likewise, for each distinct document (window).
             statement_index: (n,) the statement of each pair.
-            document_index: (n, k) the documents of each pair, -1 where it has fewer than k.
+            document_index: (n, k) the document windows of each pair, -1 where it has fewer than k.
+            document_owner: (n, k) which document of its pair each window belongs to, -1 likewise.
 
         Returns:
             {"logits": (n, 1)}
         """
         statements = self.encode(statement_ids, statement_attention)
         documents = normalize(self.encode_halves(document_ids, document_attention), dim=-1)
-        tokens = statements[statement_index]
-        matches = best_matches(
+        tokens, mask = statements[statement_index], statement_mask[statement_index]
+        matches = window_matches(
             normalize(tokens, dim=-1),
             documents[document_index.clamp(min=0)],
             document_mask[document_index.clamp(min=0)] & (document_index >= 0).unsqueeze(-1),
         )
-        return {"logits": self.head(tokens, statement_mask[statement_index], matches)}
+        weight = self.head.log_weights(tokens, mask).exp()
+        return {"logits": self.head(tokens, mask, best_passages(matches, weight, document_owner))}
 
 
-def best_matches(statement: Tensor, documents: Tensor, mask: Tensor) -> Tensor:
-    """The greatest cosine of each statement token to any unmasked document token.
+def window_matches(statement: Tensor, windows: Tensor, mask: Tensor) -> Tensor:
+    """The greatest cosine of each statement token to any unmasked token of each window.
 
     Args:
         statement: (n, s, h), normalised.
-        documents: (n, k, t, h), normalised.
-        mask: (n, k, t), true where a document token counts.
+        windows: (n, k, t, h), normalised.
+        mask: (n, k, t), true where a window's token counts.
 
     Returns:
-        (n, s) cosines in [-1, 1].
+        (n, s, k) cosines in [-1, 1]; -1 for a window without a token that counts.
     """
-    n, k, t, h = documents.shape
-    similarity = statement @ documents.reshape(n, k * t, h).transpose(1, 2)
-    blocked = ~mask.reshape(n, 1, k * t)
-    best: Tensor = similarity.masked_fill(blocked, -1.0).amax(dim=-1)
+    n, k, t, h = windows.shape
+    similarity = statement @ windows.reshape(n, k * t, h).transpose(1, 2)
+    blocked = similarity.masked_fill(~mask.reshape(n, 1, k * t), -1.0)
+    best: Tensor = blocked.reshape(n, -1, k, t).amax(dim=-1)
     return best
+
+
+def best_passages(matches: Tensor, weight: Tensor, owner: Tensor) -> Tensor:
+    """The match of each statement token with a premise: the greatest over its documents' best windows.
+
+    Args:
+        matches: (n, s, k) with each window.
+        weight: (n, s) salience; a document's best window has the greatest weighted mean match.
+        owner: (n, k) the document of each window, -1 where there is none.
+
+    Returns:
+        (n, s) cosines.
+    """
+    mean = torch.einsum("ns,nsk->nk", weight.detach(), matches.detach().float())
+    same = owner.unsqueeze(2) == owner.unsqueeze(1)
+    best = mean.unsqueeze(1).masked_fill(~same, float("-inf")).amax(dim=-1)
+    kept = (mean >= best) & (owner >= 0)
+    chosen: Tensor = matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1)
+    return chosen

@@ -62,7 +62,8 @@ def batches_by_length(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> Ite
 
 
 class LateInteractionEngine:
-    """Encodes each distinct statement and document once; a premise's match is the maximum over its documents' matches.
+    """Encodes each distinct statement and document once; a premise's match is the maximum over its documents' matches,
+    a document's that of its best window.
 
     Document vectors stay in a bounded cache across calls (`cache_tokens` token vectors). No length limit for premises.
     """
@@ -70,7 +71,7 @@ class LateInteractionEngine:
     def __init__(self, model: LateInteraction, inputs: LateInteractionInputs, cache_tokens: int = 400_000) -> None:
         self.model, self.inputs, self.cache_tokens = model, inputs, cache_tokens
         self.device = next(model.parameters()).device
-        self._documents: OrderedDict[str, Tensor] = OrderedDict()
+        self._documents: OrderedDict[str, list[Tensor]] = OrderedDict()  # vectors of each window
         self._cached = 0
 
     @torch.inference_mode()
@@ -101,10 +102,12 @@ class LateInteractionEngine:
             asked.setdefault(self.inputs.statement_key(pairs[i]), {}).update(dict.fromkeys(texts[i]))
         matches: dict[tuple[str, str], dict[str, Tensor]] = {}
         for key, wanted in asked.items():
-            vectors = [documents[text] for text in wanted]
+            vectors = [window for text in wanted for window in documents[text]]
             similarity = normalize(statements[key], dim=-1) @ torch.cat(vectors).T
-            best = [part.amax(dim=1) for part in torch.split(similarity, [len(v) for v in vectors], dim=1)]
-            matches[key] = dict(zip(wanted, best, strict=True))
+            windows = iter([part.amax(dim=1) for part in torch.split(similarity, [len(v) for v in vectors], dim=1)])
+            matches[key] = {
+                text: self._best([next(windows) for _ in documents[text]], statements[key]) for text in wanted
+            }
         for begin in range(0, len(kept), CHUNK):
             chosen = kept[begin : begin + CHUNK]
             keys = [self.inputs.statement_key(pairs[i]) for i in chosen]
@@ -114,6 +117,14 @@ class LateInteractionEngine:
             ]
             values = self._head([statements[key] for key in keys], rows)
             result.values[[start + i for i in chosen]] = values
+
+    def _best(self, windows: list[Tensor], statement: Tensor) -> Tensor:
+        """Of a document's matches (s,) with each window, those with the best."""
+        if len(windows) == 1:
+            return windows[0]
+        every = torch.ones(1, len(statement), dtype=torch.bool, device=self.device)
+        weight = self.model.head.log_weights(statement.unsqueeze(0), every).exp().squeeze(0)
+        return max(windows, key=lambda matches: float(weight @ matches))
 
     def _head(self, tokens: Sequence[Tensor], matches: Sequence[Tensor]) -> NDArray[np.float64]:
         stacked = torch.nn.utils.rnn.pad_sequence(list(tokens), batch_first=True)
@@ -144,7 +155,7 @@ class LateInteractionEngine:
             key: tokens[i][torch.tensor(mask, device=self.device)] for i, (key, (_, mask)) in enumerate(encoded.items())
         }
 
-    def _encode_documents(self, texts: Sequence[str], result: Logits) -> dict[str, Tensor]:
+    def _encode_documents(self, texts: Sequence[str], result: Logits) -> dict[str, list[Tensor]]:
         found = {}
         for text in texts:
             if text in self._documents:
@@ -159,17 +170,18 @@ class LateInteractionEngine:
         before, after = len(self.inputs.before), len(self.inputs.after)
         position = 0
         for text in missing:
-            parts = [tokens[position + k][before : len(w) - after] for k, w in enumerate(windows[text])]
+            found[text] = [
+                normalize(tokens[position + k][before : len(w) - after], dim=-1) for k, w in enumerate(windows[text])
+            ]
             position += len(windows[text])
-            found[text] = normalize(torch.cat(parts), dim=-1)
             self._keep(text, found[text])
         return found
 
-    def _keep(self, text: str, vectors: Tensor) -> None:
-        self._documents[text] = vectors
-        self._cached += len(vectors)
+    def _keep(self, text: str, windows: list[Tensor]) -> None:
+        self._documents[text] = windows
+        self._cached += sum(map(len, windows))
         while self._cached > self.cache_tokens and len(self._documents) > 1:
-            self._cached -= len(self._documents.popitem(last=False)[1])
+            self._cached -= sum(map(len, self._documents.popitem(last=False)[1]))
 
 
 def one_logit(model: Any, batch: dict[str, Tensor]) -> Tensor:

@@ -14,7 +14,12 @@ from citeverifier.data.mini import load_mini
 from citeverifier.data.pairs import ordinal_pairs
 from citeverifier.models.checkpoint import load_tokenizer
 from citeverifier.models.inputs import LateInteractionInputs, StatementTooLong
-from citeverifier.models.late_interaction import LateInteraction, LateInteractionHead, best_matches
+from citeverifier.models.late_interaction import (
+    LateInteraction,
+    LateInteractionHead,
+    best_passages,
+    window_matches,
+)
 from citeverifier.models.scoring import LateInteractionEngine, batches_by_length
 from citeverifier.records import Document, Pair, Support
 
@@ -33,13 +38,42 @@ def some_pairs() -> list[Pair]:
     return list(ordinal_pairs(load_mini("dev")[:4]))[:40]
 
 
-def test_best_matches_take_the_greatest_cosine_over_all_documents() -> None:
+def test_window_matches_take_the_greatest_cosine_in_each_window() -> None:
     statement = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]])
-    documents = torch.tensor([[[[1.0, 0.0], [0.6, 0.8]], [[-1.0, 0.0], [0.0, 1.0]]]])
+    windows = torch.tensor([[[[1.0, 0.0], [0.6, 0.8]], [[-1.0, 0.0], [0.0, 1.0]]]])
     every = torch.ones(1, 2, 2, dtype=torch.bool)
-    assert best_matches(statement, documents, every).tolist() == [[1.0, 1.0]]
+    assert torch.allclose(window_matches(statement, windows, every), torch.tensor([[[1.0, 0.0], [0.8, 1.0]]]))
     first_only = torch.tensor([[[True, False], [False, False]]])
-    assert best_matches(statement, documents, first_only).tolist() == [[1.0, 0.0]]
+    assert window_matches(statement, windows, first_only).tolist() == [[[1.0, -1.0], [0.0, -1.0]]]
+
+
+def test_each_document_counts_with_its_best_window() -> None:
+    matches = torch.tensor([[[0.9, 0.2, 0.1], [0.1, 0.6, 0.7]]])  # two tokens, three windows
+    even = torch.tensor([[0.5, 0.5]])
+    apart, together = torch.tensor([[0, 1, 2]]), torch.tensor([[0, 0, 1]])
+    assert torch.allclose(best_passages(matches, even, apart), torch.tensor([[0.9, 0.7]]))
+    assert torch.allclose(best_passages(matches, even, together), torch.tensor([[0.9, 0.7]]))  # window 0 and window 2
+    second_matters = torch.tensor([[0.1, 0.9]])
+    assert torch.allclose(best_passages(matches, second_matters, together), torch.tensor([[0.2, 0.7]]))
+    absent = torch.tensor([[0, 0, -1]])
+    assert torch.allclose(best_passages(matches, second_matters, absent), torch.tensor([[0.2, 0.6]]))
+
+
+def test_padding_a_long_document_does_not_add_up_to_support(
+    built: tuple[LateInteraction, LateInteractionInputs],
+) -> None:
+    """Words of the statement that lie far apart, each in a window of its own, support less than together."""
+    model, inputs = built
+    filler = " ".join(f"filler{i}" for i in range(60))
+    together = Document("", f"Vistula flows north. {filler} {filler}")
+    scattered = Document("", f"Vistula {filler} flows {filler} north.")
+    pairs = [
+        Pair(f"p{i}", "e", "s", "en", "g", "Vistula flows north.", (document,), "k")
+        for i, document in enumerate([together, scattered])
+    ]
+    found = LateInteractionEngine(model, inputs).logits(pairs, Support.FULL)
+    assert found.windowed == 2
+    assert found.values[0] > found.values[1]
 
 
 def test_head_pools_as_computed_by_hand() -> None:
