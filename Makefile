@@ -27,21 +27,25 @@ demo: $(READY)
 	$(BIN)/citeverifier report outputs/demo/eval --out outputs/demo
 
 # The whole grid on the bundled test split: both shapes trained on the bundled set, the floors, the selectors, and a scripted
-# LLM over HTTP. What is there already is left as it is.
+# LLM over HTTP. What is there already is left as it is. LATE=DIR CROSS=DIR take checkpoints of yours instead.
 BOARD := outputs/leaderboard
+LATE ?= $(BOARD)/late_interaction
+CROSS ?= $(BOARD)/cross_encoder
 SCORED := $(BIN)/python eval.py -m lang=en,pl resume=true scheme=merged,separate,cite_separate,cite_merged,citation_prf
 LISTED := $(BIN)/python eval.py -m lang=en,pl resume=true scheme=cite_list
 SCRIPTED := llm.model=scripted 'llm.base_urls=[$${oc.env:CITEVERIFIER_SCRIPTED_URL}]' llm.cache=null
 
 leaderboard: $(READY)
-	$(BIN)/python train.py output_dir=$(BOARD)/late_interaction resume=true
-	$(BIN)/python train.py model=cross_encoder output_dir=$(BOARD)/cross_encoder resume=true
+	$(BIN)/python train.py output_dir=$(LATE) resume=true
+	$(BIN)/python train.py model=cross_encoder output_dir=$(CROSS) resume=true
 	$(SCORED) verifier=keyword,bm25,bertscore,embedding hydra.sweep.dir=$(BOARD)/runs/floors
 	$(LISTED) verifier=listwise verifier@verifier.scorer=keyword,bm25,bertscore,embedding hydra.sweep.dir=$(BOARD)/runs/lists
-	for shape in late_interaction cross_encoder; do \
-		$(SCORED) verifier.path=$(BOARD)/$$shape label=$$shape hydra.sweep.dir=$(BOARD)/runs/$$shape && \
-		$(LISTED) verifier=listwise verifier.scorer.path=$(BOARD)/$$shape "label='listwise($$shape)'" \
-			hydra.sweep.dir=$(BOARD)/runs/listwise_$$shape || exit 1; done
+	$(SCORED) verifier.path=$(LATE) label=late_interaction hydra.sweep.dir=$(BOARD)/runs/late_interaction
+	$(SCORED) verifier.path=$(CROSS) label=cross_encoder hydra.sweep.dir=$(BOARD)/runs/cross_encoder
+	$(LISTED) verifier=listwise verifier.scorer.path=$(LATE) "label='listwise(late_interaction)'" \
+		hydra.sweep.dir=$(BOARD)/runs/listwise_late_interaction
+	$(LISTED) verifier=listwise verifier.scorer.path=$(CROSS) "label='listwise(cross_encoder)'" \
+		hydra.sweep.dir=$(BOARD)/runs/listwise_cross_encoder
 	$(BIN)/python tests/scripted_judge.py -- $(SCORED) verifier=llm $(SCRIPTED) hydra.sweep.dir=$(BOARD)/runs/llm
 	$(BIN)/python tests/scripted_judge.py -- $(LISTED) verifier=llm_select $(SCRIPTED) hydra.sweep.dir=$(BOARD)/runs/llm_select
 	$(BIN)/citeverifier report $(BOARD)/runs --out $(BOARD)
