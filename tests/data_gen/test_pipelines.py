@@ -27,6 +27,20 @@ def pairs_of(folder: Path, split: str) -> list[Pair]:
     return list(read_jsonl(folder / f"{split}.jsonl", pair_from_json))
 
 
+def trained_on(out: Path, backbone: Path) -> dict[str, Any]:
+    """What a training run says of a folder's data."""
+    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+        config = compose("train", overrides=[
+            f"data.sources=[{out / 'train.jsonl'}]", f"data.dev=[{out / 'dev.jsonl'}]", f"backbone.name={backbone}",
+            "output_dir=model", "training.max_steps=2", "training.batch_size=4", "training.evaluations=1",
+            "data.dev_limit=60",
+        ])  # fmt: skip
+    trained = train(config)
+    assert read_config(trained.folder).languages == ("en", "pl")
+    report: dict[str, Any] = json.loads((trained.folder / "training.json").read_text())
+    return report
+
+
 def test_rules_make_what_train_takes_unchanged(pipeline: Run, tiny: Any, capsys: pytest.CaptureFixture[str]) -> None:
     out = pipeline("pipeline=training", "generator=rules", "limit=200")
     said = capsys.readouterr().out
@@ -36,15 +50,7 @@ def test_rules_make_what_train_takes_unchanged(pipeline: Run, tiny: Any, capsys:
     assert kinds["supported"] == kinds["irrelevant"] == kinds["perturbed"] == 226
     assert kinds["gold"] > 1000
     assert f"single: supported: {kinds['supported']:,} of 10,000" in said
-    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        config = compose("train", overrides=[
-            f"data.sources=[{out / 'train.jsonl'}]", f"data.dev=[{out / 'dev.jsonl'}]", f"backbone.name={tiny('bert')}",
-            "output_dir=model", "training.max_steps=2", "training.batch_size=4", "training.evaluations=1",
-            "data.dev_limit=60",
-        ])  # fmt: skip
-    trained = train(config)
-    assert read_config(trained.folder).languages == ("en", "pl")
-    report = json.loads((trained.folder / "training.json").read_text())
+    report = trained_on(out, tiny("bert"))
     [source] = report["data"]["sources"]
     assert source["leaks"] == {**source["leaks"], "shared_group": 0, "shared_document": 0, "shared_statement": 0}
     assert source["pairs"] == len(pairs_of(out, "train"))
@@ -132,6 +138,12 @@ def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedS
         assert stages["corrupt"]["prompt"] == "corrupt_detail"
     pair = rows(out / "train.jsonl")[0]
     assert pair["meta"]["made"][0]["stage"] == "answer"
+
+
+def test_what_an_llm_wrote_is_what_train_takes_unchanged(pipeline: Run, server: ScriptedServer, tiny: Any) -> None:
+    out = pipeline("pipeline=training", "limit=40", *by_llm(server.url))
+    [source] = trained_on(out, tiny("bert"))["data"]["sources"]
+    assert source["pairs"] == len(pairs_of(out, "train"))
 
 
 def test_a_benchmark_goes_through_peoples_hands(pipeline: Run, server: ScriptedServer) -> None:
