@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -365,7 +366,8 @@ def test_stopping_early_cancels_what_is_under_way() -> None:
 def test_ctrl_c_ends_cleanly() -> None:
     with ScriptedServer(lambda body: slow(60, says("late"))) as server:
         code = (
-            "from citeverifier.llm.client import *\n"
+            "import signal\nfrom citeverifier.llm.client import *\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
             f"llm = LLM(LLMOptions('m', base_urls=('{server.url}',)))\n"
             "try:\n    llm.ask([Request((('user', str(i)),)) for i in range(10)])\n"
             "except KeyboardInterrupt:\n    print('interrupted', llm.usage.calls)\n"
@@ -373,12 +375,12 @@ def test_ctrl_c_ends_cleanly() -> None:
         process = subprocess.Popen(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        for _ in range(600):
+        for _ in range(1200):
             if len(server.bodies) == 10:
                 break
             time.sleep(0.05)
-        process.send_signal(2)
-        out, err = process.communicate(timeout=20)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=50)
     assert out.split() == ["interrupted", "10"], err
     assert "Traceback" not in err
     assert "Unclosed" not in err
