@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Print the message of a wrong input (ValueError, RecordError, FileNotFoundError) to stderr and exit with 2.
+    """Print the message of a wrong input (ValueError) or a missing file or model (OSError) to stderr and exit with 2.
 
     Anything else is a bug of ours and keeps its traceback. In a sweep the error goes on to Hydra, which runs the other
     jobs before it reports the failed one.
@@ -21,10 +21,10 @@ def plain_errors() -> Iterator[None]:
 
     try:
         yield
-    except (ValueError, FileNotFoundError, InstantiationException) as error:
+    except (ValueError, OSError, InstantiationException) as error:
         cause = error.__cause__ if isinstance(error, InstantiationException) else error
         sweep = HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN
-        if sweep or os.environ.get("HYDRA_FULL_ERROR") == "1" or not isinstance(cause, ValueError | FileNotFoundError):
+        if sweep or os.environ.get("HYDRA_FULL_ERROR") == "1" or not isinstance(cause, ValueError | OSError):
             raise
         print(f"error: {cause}\n(HYDRA_FULL_ERROR=1 shows where)", file=sys.stderr)
         raise SystemExit(2) from None
