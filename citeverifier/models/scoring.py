@@ -236,25 +236,32 @@ class CrossEncoderEngine:
 
     def _packed(self, pairs: Sequence[Pair], result: Logits) -> list[Pair]:
         """Each pair with the best sentences of its documents, as many as fit, in their order."""
-        pieces: list[tuple[int, int, str]] = []
-        probes: list[Pair] = []
+        pieces: list[list[tuple[int, int, str]]] = []
+        probes: dict[tuple[str, ...], Pair] = {}  # pairs that share statement and documents share their sentences
         for p, pair in enumerate(pairs):
+            pieces.append([])
             for d, document in enumerate(pair.documents):
                 for sentence in sentences(document.text, pair.lang):
-                    pieces.append((p, d, sentence))
-                    probes.append(replace(pair, documents=(Document(document.title, sentence),)))
-        rows = [self._short(probe) for probe in probes]
-        scores = self._forward(rows, result)
+                    pieces[p].append((p, d, sentence))
+                    key = self._sentence_key(pair, document.title, sentence)
+                    probes.setdefault(key, replace(pair, documents=(Document(document.title, sentence),)))
+        scores = dict(
+            zip(probes, self._forward([self._short(probe) for probe in probes.values()], result), strict=True)
+        )
         packed = []
-        for p, pair in enumerate(pairs):
-            own = sorted((k for k, piece in enumerate(pieces) if piece[0] == p), key=lambda k: -scores[k])
+        for pair, own in zip(pairs, pieces, strict=True):
+            values = [scores[self._sentence_key(pair, pair.documents[d].title, text)] for _, d, text in own]
             chosen: list[int] = []
-            for k in own:
-                candidate = self._with_sentences(pair, [pieces[j] for j in sorted([*chosen, k])])
+            for k in sorted(range(len(own)), key=lambda k: -values[k]):
+                candidate = self._with_sentences(pair, [own[j] for j in sorted([*chosen, k])])
                 if self.inputs.prepare(candidate)["length"] <= self.inputs.limit:
                     chosen.append(k)
-            packed.append(self._with_sentences(pair, [pieces[j] for j in sorted(chosen)]))
+            packed.append(self._with_sentences(pair, [own[j] for j in sorted(chosen)]))
         return packed
+
+    @staticmethod
+    def _sentence_key(pair: Pair, title: str, sentence: str) -> tuple[str, ...]:
+        return pair.statement, pair.context or "", title, sentence
 
     def _short(self, probe: Pair) -> dict[str, Any]:
         """The inputs of a single sentence; of one over the limit those of its first window: it only ranks."""
