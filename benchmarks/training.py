@@ -29,6 +29,7 @@ from citeverifier.data.pairs import ordinal_pairs
 from citeverifier.models.checkpoint import backbone_path
 from citeverifier.models.ordinal import interval_loss
 from citeverifier.training.build import build_model
+from citeverifier.training.labels import Column
 from citeverifier.training.options import Backbone, TrainingOptions
 from citeverifier.training.train import Prepared, inputs_for, prepare, trainer_for
 
@@ -88,7 +89,7 @@ def plain(options: TrainingOptions, steps: int, folder: str) -> Callable[[Prepar
             return {"labels": torch.from_numpy(data.labels[chosen]), **padded(batch)}
 
         def loss(outputs: Any, rows: Any, num_items_in_batch: Any = None) -> Any:
-            return interval_loss(outputs["logits"], rows, options.delta).mean()
+            return interval_loss(outputs["logits"], rows[:, : Column.WEIGHT + 1], options.delta).mean()
 
         clock = Clock()
         arguments = TrainingArguments(

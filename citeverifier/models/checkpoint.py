@@ -24,6 +24,7 @@ from citeverifier.text.rendering import RENDERING
 Shape = Literal["cross_encoder", "late_interaction"]
 SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction")
 HEAD = "head.safetensors"
+POOLING = ("mean", "soft_minimum", "coverage")  # what a late-interaction head makes of its matches, in this order
 SECTION = "citeverifier"
 PACKAGE = "package:"
 _MODEL_FILES = frozenset({".json", ".safetensors", ".bin", ".txt", ".model"})

@@ -16,6 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid, normalize, pad
 
+GROUP = 8  # rows that a processor encodes together in training; their width is a multiple of it
+
 
 class LateInteractionHead(nn.Module):
     """From matches to a logit: salience-weighted mean, soft minimum and coverage of them, then a linear layer."""
@@ -69,17 +71,21 @@ class LateInteraction(nn.Module):
         tokens: Tensor = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return tokens
 
-    def encode_halves(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """`encode` in two halves by length, so that short texts are not padded to the longest one's length."""
-        width, lengths = input_ids.shape[1], attention_mask.sum(dim=1)
+    def encode_groups(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """`encode` in groups of about equal lengths, so that short texts are not padded to the longest one's length.
+
+        A processor computes every padded token (a third of a training step); a GPU would rather have one large batch.
+        """
+        rows, width = input_ids.shape
+        lengths = attention_mask.sum(dim=1)
         order = lengths.argsort()
-        halves = []
-        for half in order.tensor_split(2):
-            longest = int(lengths[half].max()) if len(half) else 0
+        groups = []
+        for group in order.tensor_split(2 if input_ids.is_cuda else -(-rows // GROUP)):
+            longest = min(width, -(-int(lengths[group].max()) // GROUP) * GROUP) if len(group) else 0
             if longest:
-                tokens = self.encode(input_ids[half, :longest], attention_mask[half, :longest])
-                halves.append(pad(tokens, (0, 0, 0, width - longest)))
-        return torch.cat(halves)[order.argsort()]
+                tokens = self.encode(input_ids[group, :longest], attention_mask[group, :longest])
+                groups.append(pad(tokens, (0, 0, 0, width - longest)))
+        return torch.cat(groups)[order.argsort()]
 
     def forward(
         self,
@@ -106,8 +112,8 @@ class LateInteraction(nn.Module):
         Returns:
             {"logits": (n, 1)}
         """
-        statements = self.encode(statement_ids, statement_attention)
-        documents = normalize(self.encode_halves(document_ids, document_attention), dim=-1)
+        statements = self.encode_groups(statement_ids, statement_attention)
+        documents = normalize(self.encode_groups(document_ids, document_attention), dim=-1)
         tokens, mask = statements[statement_index], statement_mask[statement_index]
         matches = window_matches(
             normalize(tokens, dim=-1),

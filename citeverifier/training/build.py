@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from citeverifier.models.checkpoint import backbone_path, load_tokenizer, position_limit
+from citeverifier.models.checkpoint import HEAD, POOLING, backbone_path, load_tokenizer, position_limit
 from citeverifier.training.options import Lora, TrainingOptions
 
 
@@ -28,9 +30,14 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
     if options.max_length > limit:
         raise ValueError(f"max_length: expected at most {limit} tokens for {backbone.name}, came {options.max_length}")
     if options.shape == "late_interaction":
+        from safetensors.torch import load_file
+
         from citeverifier.models.late_interaction import LateInteraction
 
         model: Any = LateInteraction(AutoModel.from_pretrained(path, **loading))
+        if (head := Path(path) / HEAD).is_file():  # a trained verifier goes on with the head it has
+            model.head.load_state_dict(load_file(str(head)))
+        limit_head(model.head, options.pooling, options.salience)
         model._no_split_modules = model.encoder._no_split_modules  # the layers that FSDP wraps
         if getattr(model.encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
             model.encoder.pooler.requires_grad_(False)
@@ -66,14 +73,31 @@ def layers_of(encoder: Any) -> Any:
 def attention_of(options: TrainingOptions) -> str:
     """The attention to train with: as told, else what measured faster (benchmarks/training_step.py).
 
-    On a CPU SDPA's backward pass is slow for the few long rows of a cross-encoder; the many short texts of late
-    interaction gain more from its forward pass and memory. On a GPU SDPA is the faster one.
+    On a CPU SDPA's backward pass is the slow one; on a GPU SDPA is faster both ways.
     """
     import torch
 
     if options.attention is not None:
         return options.attention
-    return "eager" if options.shape == "cross_encoder" and not torch.cuda.is_available() else "sdpa"
+    return "sdpa" if torch.cuda.is_available() else "eager"
+
+
+def limit_head(head: Any, pooling: Sequence[str], salience: bool) -> None:
+    """Leave a late-interaction head only some of its pooled matches (the others' weights are and stay 0) and no salience.
+
+    Raises ValueError on an unknown pooling.
+    """
+    import torch
+
+    if not pooling or not set(pooling) <= set(POOLING):
+        raise ValueError(f"training.pooling: expected some of {', '.join(POOLING)}, came {list(pooling)}")
+    kept = torch.tensor([[float(name in pooling) for name in POOLING]])
+    if not kept.all():
+        with torch.no_grad():
+            head.output.weight.mul_(kept)
+        head.output.weight.register_hook(lambda gradient: gradient * kept.to(gradient.device))
+    if not salience:
+        head.salience.requires_grad_(False)
 
 
 def set_dropout(model: Any, probability: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from citeverifier.models.checkpoint import Shape
+from citeverifier.models.checkpoint import POOLING, Shape
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class TrainingOptions:
         evaluations: how many times dev is scored during training.
         patience: evaluations without a better dev AUROC before training stops; None never stops early.
         bf16: None = where the processor has it.
-        attention: None = the faster one in training (docs/performance.md): SDPA, but eager for a cross-encoder on a
-            CPU.
+        attention: None = the faster one in training (docs/performance.md): eager on a CPU, SDPA on a GPU.
+        pooling, salience: late interaction only: which pooled matches its head reads, and whether tokens are weighed.
         compile: torch.compile the model; pays on a GPU after minutes of compiling, for long runs.
         gradient_checkpointing: keep no activations inside layers; less memory, a third more arithmetic.
         contrastive: weight of the list-wise loss: a statement's supporting premises against its unsupporting ones.
@@ -83,6 +83,8 @@ class TrainingOptions:
     patience: int | None = 3
     bf16: bool | None = None
     attention: Literal["eager", "sdpa"] | None = None
+    pooling: tuple[str, ...] = POOLING
+    salience: bool = True
     compile: bool = False
     gradient_checkpointing: bool = False
     lora: Lora | None = None

@@ -84,5 +84,4 @@ def test_the_peak_is_a_rate_and_attention_is_chosen_by_shape(options: TrainingOp
     assert gemm_peak(torch.device("cpu"), bf16=False) > 1e8
     if not torch.cuda.is_available():
         assert attention_of(options) == "eager"
-    assert attention_of(replace(options, shape="late_interaction")) == "sdpa"
     assert attention_of(replace(options, attention="sdpa")) == "sdpa"
