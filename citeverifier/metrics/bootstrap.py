@@ -91,10 +91,10 @@ def auroc_estimate(gold: Bools, score: Floats, unit: NDArray[np.intp], sampled: 
     return estimate(auroc_samples(gold, score, unit, sampled))
 
 
-def share_samples(right: Bools, weight: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Floats:
-    """The weighted share of true items, whole and in each resample, (1 + rounds,)."""
+def share_samples(right: Bools | Floats, weight: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Floats:
+    """The weighted mean of how right items are, whole and in each resample, (1 + rounds,)."""
     n = sampled.weights.shape[1]
-    hits = sampled.weights @ np.bincount(unit[right], weight[right], minlength=n)
+    hits = sampled.weights @ np.bincount(unit, weight * right, minlength=n)
     total = sampled.weights @ np.bincount(unit, weight, minlength=n)
     return ratio(hits, total)
 

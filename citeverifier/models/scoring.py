@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 from tqdm.auto import tqdm
 
+from citeverifier.models.first_token import compute_first_token_only
 from citeverifier.models.inputs import STRIDE_LONG, CrossEncoderInputs, LateInteractionInputs, StatementTooLong, pad
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.records import Document, Pair, Support
@@ -284,6 +285,7 @@ class CrossEncoderEngine:
         self.model, self.inputs, self.values = model, inputs, values
         self.device = next(model.parameters()).device
         self.batches = Batches(self.device)
+        compute_first_token_only(model)
 
     @torch.inference_mode()
     def logits(self, pairs: Sequence[Pair], level: Support) -> Logits:

@@ -10,7 +10,7 @@ _DECISIONS = {"accuracy": "accuracy", "acc. true": "acc_true", "acc. false": "ac
 COLUMNS: Mapping[str, Mapping[str, str]] = {
     "merged": {**_DECISIONS, "twins": "twin_accuracy"},
     "separate": {**_DECISIONS, "twins": "twin_accuracy"},
-    "cite_separate": {**_DECISIONS, "exact": "exact"},
+    "cite_separate": {**_DECISIONS, "exact": "exact", "NDCG@10": "ndcg_10"},
     "cite_merged": {**_DECISIONS, "exact": "exact"},
     "cite_list": {**{title: metric for title, metric in _DECISIONS.items() if metric != "auroc"}, "exact": "exact"},
     "citation_prf": {

@@ -66,11 +66,11 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One item of a metric that is a share of right items ("exact", "twin_accuracy"), its question and its weight."""
+    """One item of a metric that is a mean over items ("exact", "ndcg_10"): its question, how right it is, its weight."""
 
     metric: str
     example: str
-    right: bool
+    right: float  # in [0, 1]
     weight: float = 1.0
 
 

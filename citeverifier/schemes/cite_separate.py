@@ -10,6 +10,7 @@ from citeverifier.records import Example, Support
 from citeverifier.schemes.base import Prediction, Share, Trial
 from citeverifier.schemes.each_document import each_document
 from citeverifier.schemes.exact import exact_shares
+from citeverifier.schemes.ranked import ranked_shares
 
 
 @dataclass(frozen=True)
@@ -36,5 +37,5 @@ class CiteSeparate:
         )  # fmt: skip
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
-        """exact: share of statements (twins among them) whose whole predicted set is right."""
-        return exact_shares(predictions, default=default)
+        """exact: statements (twins among them) whose whole predicted set is right; ndcg_10: the ranking of documents."""
+        return exact_shares(predictions, default=default) + ranked_shares(predictions)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+
+import pytest
 
 from citeverifier.records import Example, Support
 from citeverifier.schemes.base import predict
@@ -39,11 +42,25 @@ def test_exact_is_of_whole_statements(worked_example: Example) -> None:
         chosen = {"statement": cited, "corrupted": cited_by_twin}
         scores = [0.9 if trial.premise[0] in chosen[trial.setting] else 0.1 for trial in trials]
         shares = scheme.shares(predict(trials, scores, {}, {Support.PARTIAL: 0.5}), default=False)
-        assert {share.metric for share in shares} == {"exact"}
-        return [share.right for share in shares]
+        assert {share.metric for share in shares} == {"exact", "ndcg_10"}
+        return [bool(share.right) for share in shares if share.metric == "exact"]
 
     assert exact({0, 1}, set()) == [True, True]
     assert exact({0}, set()) == [False, True]
     assert exact({0, 1, 2}, set()) == [False, True]
     assert exact({0, 1}, {0}) == [True, False]
     assert exact(set(), {0, 1}) == [False, False]
+
+
+def test_ndcg_is_of_the_statements_that_cite(worked_example: Example) -> None:
+    scheme = CiteSeparate()
+    trials = scheme.trials([worked_example])
+
+    def ranked(scores: list[float]) -> list[float]:
+        shares = scheme.shares(predict(trials, scores * 2, {}, {Support.PARTIAL: 0.5}), default=False)
+        return [share.right for share in shares if share.metric == "ndcg_10"]
+
+    best = 1 + 1 / math.log2(3)
+    assert ranked([0.9, 0.8, *[0.1] * 8]) == [pytest.approx(1.0)]
+    assert ranked([0.9, 0.7, 0.8, *[0.1] * 7]) == [pytest.approx((1 + 0.5) / best)]
+    assert ranked([0.9, math.nan, *[0.1] * 8]) == []
