@@ -1,7 +1,7 @@
 """The last layer of a classifier, computed for the one token that its head reads.
 
-BERT's kinds of classifier read the first token's vector. In the last layer all others only serve as keys and values; their
-own queries, outputs and feed-forward products, ten twelfths of the layer's arithmetic, change nothing.
+BERT's kinds of classifier read the first token's vector. In the last layer all others only serve as keys and values;
+their own queries, outputs and feed-forward products, ten twelfths of the layer's arithmetic, change nothing.
 """
 
 from __future__ import annotations

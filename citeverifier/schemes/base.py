@@ -66,7 +66,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One item of a metric that is a mean over items ("exact", "ndcg_10"): its question, how right it is, its weight."""
+    """One item of a metric that is a mean ("exact", "ndcg_10"): its question, how right it is, its weight."""
 
     metric: str
     example: str

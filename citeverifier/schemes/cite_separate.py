@@ -37,5 +37,5 @@ class CiteSeparate:
         )  # fmt: skip
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
-        """exact: statements (twins among them) whose whole predicted set is right; ndcg_10: the ranking of documents."""
+        """exact: statements (twins among them) whose predicted set is right; ndcg_10: the ranking of documents."""
         return exact_shares(predictions, default=default) + ranked_shares(predictions)

@@ -83,7 +83,7 @@ def attention_of(options: TrainingOptions) -> str:
 
 
 def limit_head(head: Any, pooling: Sequence[str], salience: bool) -> None:
-    """Leave a late-interaction head only some of its pooled matches (the others' weights are and stay 0) and no salience.
+    """Leave a late-interaction head some of its pooled matches (the weights of others are and stay 0), or no salience.
 
     Raises ValueError on an unknown pooling.
     """

@@ -187,3 +187,17 @@ def test_a_tokenizer_saved_with_truncation_is_cleared(tmp_path: Path, tiny: Any)
     tokenizer.backend_tokenizer.enable_truncation(8)
     tokenizer.save_pretrained(tmp_path)
     assert len(load_tokenizer(str(tmp_path), 512)("river " * 50)["input_ids"]) > 50
+
+
+def test_texts_encoded_in_groups_of_like_length_are_encoded_as_ever(
+    built: tuple[LateInteraction, LateInteractionInputs],
+) -> None:
+    model, _ = built
+    lengths = torch.tensor([5, 30, 11, 2, 17, 30, 8, 3, 29, 1, 12, 6, 21, 9, 4, 26, 30])
+    ids = torch.randint(5, 500, (17, 30), generator=torch.Generator().manual_seed(1))
+    attention = (torch.arange(30) < lengths.unsqueeze(1)).long()
+    with torch.inference_mode():
+        grouped, at_once = model.encode_groups(ids, attention), model.encode(ids, attention)
+    counts = attention.bool()
+    assert grouped.shape == at_once.shape
+    torch.testing.assert_close(grouped[counts], at_once[counts], atol=1e-5, rtol=1e-5)
