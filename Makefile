@@ -1,5 +1,6 @@
 # make demo   sets up, evaluates the shipped verifier and a quickly trained one beside the floors, on the bundled data
 # make leaderboard  every verifier that needs no download, in every scheme and both languages, on one page
+# make study  the training study: one thing changed at a time (needs the real data, hours)
 # make test   sets up and runs the tests
 # make check  ruff, mypy
 # make test-vllm  sets up vLLM (CPU build) in an environment of its own and runs the tests that want real servers
@@ -10,7 +11,7 @@ READY := $(VENV)/.ready
 VLLM_VENV ?= .venv-vllm
 VLLM_READY := $(VLLM_VENV)/.ready
 
-.PHONY: demo leaderboard test test-vllm check clean
+.PHONY: demo leaderboard study test test-vllm check clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt models/citeverifier-minilm/pyproject.toml
@@ -52,6 +53,22 @@ leaderboard: $(READY)
 	$(BIN)/python tests/scripted_judge.py -- $(SCORED) verifier=llm $(SCRIPTED) hydra.sweep.dir=$(BOARD)/runs/llm
 	$(BIN)/python tests/scripted_judge.py -- $(LISTED) verifier=llm_select $(SCRIPTED) hydra.sweep.dir=$(BOARD)/runs/llm_select
 	$(BIN)/citeverifier report $(BOARD)/runs --out $(BOARD)
+
+# The training study (docs/results.md): each row of configs/experiment/study trained and evaluated. CITEVERIFIER_REAL_DATA names
+# the data; ROWS="base mean" takes some. About ten minutes a row.
+ROWS ?= $(basename $(notdir $(wildcard configs/experiment/study/*.yaml)))
+STUDIED := $(BIN)/python eval.py -m resume=true
+
+study: $(READY)
+	set -e; for row in $(ROWS); do \
+		$(BIN)/python train.py +experiment=study/$$row resume=true; \
+		shown="verifier.path=outputs/train/study/$$row label=$$row hydra.sweep.dir=outputs/study/$$row"; \
+		$(STUDIED) data=hotpot_statements lang=en,pl scheme=separate,merged $$shown/hotpot_statements; \
+		$(STUDIED) data=hotpotqa scheme=separate,merged,cite_separate $$shown/hotpotqa; \
+		$(STUDIED) data=fever scheme=pairs $$shown/fever; \
+		$(STUDIED) data=poquad lang=pl scheme=pairs $$shown/poquad; \
+	done
+	$(BIN)/citeverifier report outputs/study --out outputs/study
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2
