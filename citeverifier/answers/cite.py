@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citeverifier.answers.judging import Judge
-from citeverifier.answers.reading import ReadStatement
 from citeverifier.answers.records import AnswerRecord
 from citeverifier.answers.results import Change, RewrittenAnswer
 from citeverifier.answers.verify import read_record
-from citeverifier.answers.writing import write_answer
 from citeverifier.correction.support import BySupport
+from citeverifier.text.reading import ReadStatement
+from citeverifier.text.writing import write_answer
 from citeverifier.verifiers.base import Listing, Selection
 
 

@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from citeverifier.answers.judging import Judge, Judgement, Question
 from citeverifier.answers.phrases import phrases, trimmed, without
-from citeverifier.answers.reading import ReadAnswer, ReadStatement, read_answer
 from citeverifier.answers.records import AnswerRecord
 from citeverifier.answers.results import (
     CitationResult,
@@ -26,6 +25,7 @@ from citeverifier.answers.results import (
 from citeverifier.records import Document, Support
 from citeverifier.text.language import guess_language
 from citeverifier.text.markers import Span, sentence_spans
+from citeverifier.text.reading import ReadAnswer, ReadStatement, read_answer
 from citeverifier.text.sentences import sentences
 
 Key = TypeVar("Key", bound=Hashable)

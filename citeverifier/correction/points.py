@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.answers.reading import Point
 from citeverifier.correction.base import Choosing, Method
 from citeverifier.records import Document, Support
+from citeverifier.text.reading import Point
 from citeverifier.verifiers.base import Listing, Scores, Selection
 from citeverifier.verifiers.listings import by_listing
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from citeverifier.answers.writing import write_answer
 from citeverifier.correction.base import Method
 from citeverifier.correction.closing import Closing, Reader
 from citeverifier.correction.points import Claim, Count, FixedPoint, check_count, decide
 from citeverifier.records import Document
+from citeverifier.text.writing import write_answer
 from citeverifier.verifiers.base import Listing
 
 

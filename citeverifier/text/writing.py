@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from citeverifier.answers.reading import Point, ReadAnswer
 from citeverifier.text.markers import Run, remove_markers
+from citeverifier.text.reading import Point, ReadAnswer
 
 _ENDS = ".!?…"
 _CLOSERS = "\"'”’»)]"

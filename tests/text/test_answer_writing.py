@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from citeverifier.answers.reading import read_answer
-from citeverifier.answers.writing import write_answer
 from citeverifier.text.markers import remove_markers
+from citeverifier.text.reading import read_answer
+from citeverifier.text.writing import write_answer
 
 
 def bare(text: str, count: int) -> str:
