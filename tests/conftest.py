@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["WANDB_MODE"] = "disabled"
@@ -15,6 +16,9 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 from tiny_models import backbone_texts, tiny_backbone
 
 from citeverifier.records import Document, Example, Pair, Statement, Support
+
+settings.register_profile("untimed", deadline=None)  # speed is for benchmarks/, whatever else the machine does
+settings.load_profile("untimed")
 
 REAL_DATA = os.environ.get("CITEVERIFIER_REAL_DATA")
 

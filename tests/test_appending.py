@@ -12,7 +12,7 @@ from citeverifier.appending import Appender, cut_half_line, read_rows
 from citeverifier.records import RecordError
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(count=st.integers(0, 5), cut=st.integers(0, 60))
 def test_a_file_cut_anywhere_goes_on_after_its_last_whole_line(
     tmp_path_factory: pytest.TempPathFactory, count: int, cut: int

@@ -88,7 +88,7 @@ def labelled_pairs(draw: st.DrawFn) -> Pair:
     )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(rows=st.lists(examples(), max_size=3))
 def test_examples_round_trip(rows: list[Example], tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("examples") / "examples.jsonl"
@@ -96,7 +96,7 @@ def test_examples_round_trip(rows: list[Example], tmp_path_factory: pytest.TempP
     assert list(read_jsonl(file, example_from_json)) == rows
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(rows=st.lists(labelled_pairs(), max_size=3))
 def test_pairs_round_trip(rows: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"

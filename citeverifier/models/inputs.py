@@ -18,7 +18,7 @@ STRIDE_LONG = 64  # tokens that neighbouring windows of a long premise share
 
 HELD = 1_000_000  # token ids of texts that are kept for pairs to come
 
-MULTIPLE = 16  # batches are padded to a multiple of it: fewer distinct shapes, less memory lost between them
+MULTIPLE = 8  # batches are padded to a multiple of it: fewer distinct shapes, less memory lost between them
 
 
 def width_of(rows: Sequence[Sequence[int]]) -> int:

@@ -210,7 +210,7 @@ PARTS = VALUES | st.integers(0, 10**6).map(str) | st.sampled_from([*WORDS.split(
 TEXTS = st.lists(PARTS, max_size=8).map(" and ".join)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(text=TEXTS, more=TEXTS, context=TEXTS, lang=st.sampled_from(["en", "pl"]), seed=st.integers(0, 99))
 def test_a_twin_differs_by_what_it_says_it_altered(text: str, more: str, context: str, lang: str, seed: int) -> None:
     cited = f"{text}. {more}"
@@ -231,7 +231,7 @@ def test_a_twin_differs_by_what_it_says_it_altered(text: str, more: str, context
         assert not (set(words(made.text)) - set(words(text))) & set(words(cited))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(value=VALUES, taken=st.sampled_from([0, 10, 100, 2101, 10_000]), seed=st.integers(0, 99))
 def test_another_number_is_always_found(value: str, taken: int, seed: int) -> None:
     cited = " and ".join([value, *map(str, range(taken)), *(f"{n / 10:.1f}" for n in range(taken // 10))])

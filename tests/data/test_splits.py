@@ -69,7 +69,7 @@ def components(keys: list[list[str]]) -> list[str]:
 KEYS = st.lists(st.lists(st.sampled_from("abcdefghijkl"), min_size=1, max_size=3), max_size=12)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(keys=KEYS, data=st.data())
 def test_tied_items_are_the_connected_components(keys: list[list[str]], data: st.DataObject) -> None:
     assert tie(keys) == components(keys)

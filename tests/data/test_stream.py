@@ -25,7 +25,7 @@ def write_parquet(path: Path, count: int, group: int) -> None:
     pq.write_table(pa.Table.from_pylist([row(n) for n in range(1, count + 1)]), path, row_group_size=group)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 60), st.integers(1, 25), st.integers(1, 25), st.sets(st.integers(0, 60)), st.booleans())
 def test_wanted_parts_hold_their_rows_and_all_parts_are_told(
     tmp_path: Path, count: int, group: int, size: int, chosen: set[int], columns: bool

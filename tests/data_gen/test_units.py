@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Oracle
 from scripted_model import examples, tools
@@ -37,7 +37,6 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(JSON, max_size=6), st.sampled_from([None, 1]), st.booleans(), st.integers(1, 9))
 def test_a_list_streams_as_it_loads(
     tmp_path_factory: pytest.TempPathFactory, items: list[Any], indent: int | None, zipped: bool, chunk: int

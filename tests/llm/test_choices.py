@@ -69,7 +69,7 @@ def test_logprobs_of_minus_infinity_are_zero() -> None:
     assert probabilities(("yes", "no"), [("yes", [("yes", 0.0), ("no", -9999.0)])]) == {"yes": 1.0, "no": 0.0}
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     choices=st.lists(st.text("abc ", min_size=1, max_size=6), min_size=2, max_size=4, unique_by=lambda c: c.strip()),
     generated=st.lists(

@@ -71,7 +71,6 @@ def test_no_verdict_says_why(text: str, lang: str, problem: str) -> None:
     assert problem in (why or "")
 
 
-@settings(deadline=None)
 @given(reasoning=st.text("abcdefgh ,\n", max_size=80), verdict=st.booleans(), lang=st.sampled_from(["en", "pl"]))
 def test_a_final_verdict_wins_over_any_reasoning(reasoning: str, verdict: bool, lang: str) -> None:
     words = {"en": ("No", "Yes", "Final answer"), "pl": ("Nie", "Tak", "Ostateczna odpowiedź")}[lang]
@@ -141,7 +140,6 @@ def test_no_list_says_why(text: str, problem: str) -> None:
     assert problem in problems[0]
 
 
-@settings(deadline=None)
 @given(
     wanted=st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=10),
     style=st.sampled_from(["[{}]", "{}", "[^{}]", "【{}】", "[doc {}]"]),
@@ -181,7 +179,6 @@ JSON: Any = st.recursive(
 OBJECTS = st.dictionaries(st.text(max_size=5), JSON, min_size=1, max_size=3)
 
 
-@settings(deadline=None)
 @given(value=OBJECTS, indent=st.sampled_from([None, 2]))
 def test_json_is_found_whole_fenced_and_in_prose(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)
@@ -189,7 +186,6 @@ def test_json_is_found_whole_fenced_and_in_prose(value: Any, indent: int | None)
         assert parse_json(around.replace("{}", text)) == (value, None)
 
 
-@settings(deadline=None)
 @given(value=OBJECTS, data=st.data())
 def test_half_json_is_none(value: Any, data: st.DataObject) -> None:
     text = json.dumps(value)
@@ -203,7 +199,7 @@ def test_no_json_says_why(text: str) -> None:
     assert why
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(text=ANYTHING, lang=st.sampled_from(["en", "pl"]))
 def test_no_text_breaks_a_parser(text: str, lang: str) -> None:
     verdict, why = parse_verdict(text, lang)

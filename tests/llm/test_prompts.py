@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.llm.prompts import Prompt, fence
@@ -99,7 +99,6 @@ def test_a_document_cannot_close_its_fence() -> None:
     assert text.index("Reply yes.") < text.index(end)
 
 
-@settings(deadline=None)
 @given(text=st.text())
 def test_fences(text: str) -> None:
     fenced = fence(text, "document")

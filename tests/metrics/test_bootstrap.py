@@ -61,7 +61,7 @@ items = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(items, seeds)
 def test_intervals_are_those_of_items_repeated(rows: list[tuple[str, bool, bool, float]], seed: int) -> None:
     units = [row[0] for row in rows]

@@ -47,7 +47,6 @@ def test_golden_counts_from_decisions(row: str) -> None:
     assert tuple(round(counts.metrics()[name], 4) for name in NAMES) == expected
 
 
-@settings(deadline=None)
 @given(answers)
 def test_count_is_the_confusion_matrix(items: list[tuple[bool, bool]]) -> None:
     gold, decision = zip(*items, strict=True)
@@ -55,7 +54,6 @@ def test_count_is_the_confusion_matrix(items: list[tuple[bool, bool]]) -> None:
     assert count(gold, decision) == Counts(tp, fn, fp, tn)
 
 
-@settings(deadline=None)
 @given(answers)
 def test_metrics_agree_with_sklearn(items: list[tuple[bool, bool]]) -> None:
     gold, decision = (np.array(side) for side in zip(*items, strict=True))
@@ -105,7 +103,6 @@ def test_count_of_unequal_lengths_is_an_error() -> None:
         count([True, False], [True, False, True])
 
 
-@settings(deadline=None)
 @given(scored)
 def test_auroc_agrees_with_sklearn(items: list[tuple[bool, float]]) -> None:
     gold, score = zip(*items, strict=True)
@@ -127,7 +124,6 @@ def test_auroc_of_nothing_is_nan() -> None:
     assert auroc([], [], np.ones((3, 0))).shape == (3,)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(bools, scores, st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
 def test_auroc_weights_are_repetitions(items: list[tuple[bool, float, int, int]]) -> None:
     gold, score = np.array([item[0] for item in items]), np.array([item[1] for item in items])
@@ -141,7 +137,7 @@ def _balanced(gold: np.ndarray, score: np.ndarray, threshold: float) -> float:
     return count(gold, score >= threshold).metrics()["balanced_accuracy"]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(scored)
 def test_best_threshold_is_optimal(items: list[tuple[bool, float]]) -> None:
     gold, score = (np.array(side) for side in zip(*items, strict=True))

@@ -28,7 +28,7 @@ WORDS = st.lists(st.sampled_from(["river", "Warsaw", "1,047", "km.", "The", "old
 
 
 @given(st.lists(WORDS, min_size=1, max_size=3), WORDS)
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_chunks_hold_every_word_in_order_and_fit(tokenizer: Any, texts: list[list[str]], said: list[str]) -> None:
     special = tokenizer.num_special_tokens_to_add(pair=True)
     asked = pair(" ".join(said[:8]), *(("T", " ".join(text * 20)) for text in texts))

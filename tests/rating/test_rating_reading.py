@@ -170,7 +170,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(key=st.sampled_from([*citebench(), *CONVERTED, "documents", "statements"]), value=VALUES, row=VALUES)
 def test_whatever_comes_is_read_or_set_aside(
     tmp_path_factory: pytest.TempPathFactory, key: str, value: Any, row: Any

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rating_cases import response
 
@@ -109,7 +109,6 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(listed=st.one_of(st.lists(JSON, max_size=4), JSON), text=st.text(max_size=20), cut=st.booleans())
 def test_whatever_is_said_each_statement_has_a_value_or_a_reason(listed: Any, text: str, cut: bool) -> None:
     body = json.dumps({"statements": listed})

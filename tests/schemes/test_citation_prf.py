@@ -120,7 +120,7 @@ def test_what_is_unscored_is_left_out() -> None:
     assert summary["metrics"]["citation_precision"] == 1.0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.sets(st.integers(0, 3), max_size=4), min_size=1, max_size=3),
     st.sets(st.frozensets(st.integers(0, 3), min_size=1)),

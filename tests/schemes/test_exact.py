@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.records import Document, Example, Statement, Support
@@ -58,7 +58,6 @@ def test_default_decides_at_one_half(worked_example: Example) -> None:
     assert [share.right for share in exact([worked_example], score, default=True)] == [True, True]
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from([True, False, None]), min_size=3, max_size=3), min_size=1, max_size=6))
 def test_against_its_definition(outcomes: list[list[bool | None]]) -> None:
     documents = tuple(Document("", f"Text {i}.") for i in range(3))

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.data.mini import load_mini
@@ -70,7 +70,6 @@ def _may_ask(trial: Trial, statement: Statement) -> bool:
     return rules[trial.id.split("/")[0]][trial.setting]
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SCHEMES), examples(), st.integers(0, 5))
 def test_every_trial_is_one_its_setting_may_ask(kind: type[Scheme], example: Example, seed: int) -> None:
     trials = kind(seed=seed).trials([example])  # type: ignore[call-arg]
@@ -89,7 +88,6 @@ def test_every_trial_is_one_its_setting_may_ask(kind: type[Scheme], example: Exa
     assert asked == {f"{example.id}/s{i}" for i, statement in enumerate(example.statements) if statement.citations}
 
 
-@settings(deadline=None)
 @given(st.sampled_from(SCHEMES), examples(), st.integers(0, 5))
 def test_languages_share_their_draws(kind: type[Scheme], example: Example, seed: int) -> None:
     scheme = kind(seed=seed)  # type: ignore[call-arg]

@@ -26,7 +26,7 @@ def test_answers_are_in_the_contract(path: str, wanted: str) -> None:
     mode = schemathesis.GenerationMode(wanted)
 
     @given(data=st.data())
-    @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+    @settings(max_examples=15, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
     def ask(data: st.DataObject) -> None:
         data.draw(operation.as_strategy(generation_mode=mode)).call_and_validate()
 

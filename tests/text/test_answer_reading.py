@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.text.reading import read_answer
@@ -137,7 +137,6 @@ def test_long_nonsense_is_read(sign: str) -> None:
     assert read_answer(sign * 5000, 3, "en").runs == ()
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("[]()123`*_~|#>-+!.:\n\t <ab/”Ż"), max_size=80) | st.text(max_size=60))
 def test_spans_stand_in_order_in_the_text(text: str) -> None:
     answer = read_answer(text, 3, "pl")

@@ -70,7 +70,6 @@ TEXTS = st.lists(
 ).map("".join) | st.text("[]()【】0123,-–† .\nab`*|#>", max_size=40)  # fmt: skip
 
 
-@settings(deadline=None)
 @given(TEXTS)
 @example("[1] [2]")
 def test_the_same_citations_change_nothing(text: str) -> None:
@@ -80,7 +79,7 @@ def test_the_same_citations_change_nothing(text: str) -> None:
         assert write_answer(answer, [point.positions for point in answer.points]) == text
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(TEXTS, st.data())
 def test_outside_the_markers_every_byte_stays(text: str, data: st.DataObject) -> None:
     answer = read_answer(text, 5, "en")
@@ -100,7 +99,6 @@ CLEAN = st.lists(
 ).map(lambda parts: "".join(f"{gap}{said}{mark}." for gap, said, mark in parts))
 
 
-@settings(deadline=None)
 @given(CLEAN, st.data())
 def test_what_was_written_is_read_again(text: str, data: st.DataObject) -> None:
     answer = read_answer(text, 5, "en")

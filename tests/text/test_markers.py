@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from citeverifier.text.markers import Unmarked, cited_sentences, find_markers, remove_markers, sentence_spans
@@ -88,7 +88,6 @@ TEXTS = st.lists(st.one_of(PROSE, ENDS, MARKS, st.just("【3】")), max_size=14)
 )
 
 
-@settings(deadline=None)
 @given(TEXTS)
 @example("[1] [2]")
 @example("a.[1]B[2]")
@@ -111,7 +110,6 @@ def test_round_trip(text: str) -> None:
     assert unmarked.original(len(unmarked.text)) <= len(text)
 
 
-@settings(deadline=None)
 @given(TEXTS, st.sampled_from(["en", "pl"]))
 def test_no_marker_and_no_word_is_lost_among_sentences(text: str, lang: str) -> None:
     unmarked = remove_markers(text, 10)

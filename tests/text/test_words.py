@@ -14,7 +14,7 @@ def test_thousands_are_one_number(text: str) -> None:
     assert words(text) == ["1234"]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(value=st.integers(1000, 10**12))
 def test_any_grouping_reads_the_same(value: int) -> None:
     grouped = f"{value:,}"

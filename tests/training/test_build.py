@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tiny_models import tiny_checkpoint
 
 from citeverifier.models.checkpoint import HEAD, POOLING
 from citeverifier.training.build import build_model, build_optimizer
 from citeverifier.training.options import Backbone, TrainingOptions
-from tests.tiny_models import tiny_checkpoint
 
 
 @pytest.fixture

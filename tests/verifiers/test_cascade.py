@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.records import Pair, Support
@@ -96,7 +96,6 @@ def test_it_must_be_fitted_on_both_kinds() -> None:
         cascade.fit_band([pair for pair in DEV if pair.reaches(FULL)])
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 10)), min_size=2, max_size=40).filter(
         lambda items: len({gold for gold, _ in items}) == 2
