@@ -59,7 +59,7 @@ def run(config: DictConfig) -> Path:
     if config.resume and _finished(folder, identity):
         print(f"resume: {folder} holds this run already, skipped")
         return folder
-    ready = _prepare(config, scheme, verifier)
+    ready = _prepare(config, scheme, verifier, records)
     predictions, cost = run_scheme(scheme, ready.verifier, records, ready.thresholds)
     if getattr(verifier, "dry_run", False):
         print(f"dry run: {cost.calls} calls, about {cost.tokens} prompt tokens{_price(cost.money)}; nothing was sent")
@@ -108,8 +108,11 @@ class _Ready:
     parameters: dict[str, Threshold]
 
 
-def _prepare(config: DictConfig, scheme: Any, verifier: Any) -> _Ready:
-    """Fit on train what needs it; on dev, thresholds (unless the checkpoint brings them) or a selector's parameters."""
+def _prepare(config: DictConfig, scheme: Any, verifier: Any, asked_about: list[Any]) -> _Ready:
+    """Fit on train what needs it; on dev, thresholds (unless the checkpoint brings them) or a selector's parameters.
+
+    Thresholds are those of the levels that the scheme asks at.
+    """
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import Source, read
@@ -117,14 +120,14 @@ def _prepare(config: DictConfig, scheme: Any, verifier: Any) -> _Ready:
     from citeverifier.data.load import to_pairs
     from citeverifier.records import Example
     from citeverifier.schemes.base import ByList, Corrects
-    from citeverifier.schemes.run import listings_of
+    from citeverifier.schemes.run import listings_of, trials_of
     from citeverifier.schemes.thresholds import Threshold, dev_questions, fit_thresholds, saved_thresholds
     from citeverifier.verifiers.base import Banded, Calibrated, Composed, Fittable, Tunable
     from citeverifier.verifiers.cache import ScoreCache, with_cache
     from citeverifier.verifiers.spread import spread
 
     named: Any = OmegaConf.to_container(config.fit, resolve=True)
-    source = ", ".join(str(spec) for spec in config.fit)
+    source = ", ".join(Source.parse(spec).data for spec in named)
 
     def records(role: str) -> list[Any]:
         specs = [Source.parse(spec) for spec in named]
@@ -160,7 +163,8 @@ def _prepare(config: DictConfig, scheme: Any, verifier: Any) -> _Ready:
         asked.fit_band(pairs("dev"))
     if not isinstance(scheme, ByList):
         if brought is None:
-            brought = fit_thresholds(asked, dev_questions(records("dev"), config.seed), source)
+            levels = sorted({trial.level for trial in trials_of(scheme, asked_about)})
+            brought = fit_thresholds(asked, dev_questions(records("dev"), config.seed), source, levels)
         return _Ready(asked, brought, {})
     if not isinstance(asked, Tunable):
         return _Ready(asked, {}, {})

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.data.hotpotqa import Question, plain_example, read_questions, with_groups
+from citeverifier.data.hotpotqa import Question, plain_example, read_hub, read_raw, with_groups
 from citeverifier.data.splits import SHARES, in_split
 from citeverifier.records import Example, RecordError, Statement, read_jsonl
 
@@ -40,10 +40,14 @@ def load_hotpot_statements(
     """
     if part not in PARTS:
         raise ValueError(f"part: expected one of {', '.join(PARTS)}, came {part!r}")
-    questions = read_questions(path, hub_name, hub_split, hub_revision)
-    known = {question.id: (question, group) for question, group in with_groups(questions)}
     file = STATEMENTS / f"{part}.jsonl"
     rows = list(read_jsonl(file, lambda row: row))
+    if hub_name is None:
+        questions = read_raw(path)
+    else:  # the whole train set, whose questions mostly hang together: only ours are kept, and grouped
+        ours = {row["id"] for row in rows}
+        questions = [q for q in read_hub(path, hub_name, hub_split, hub_revision) if q.id in ours]
+    known = {question.id: (question, group) for question, group in with_groups(questions)}
     found = [row for row in rows if row["id"] in known]
     if not found:
         raise ValueError(f"{path}: expected HotpotQA's {part} questions, came none of the {len(rows)} in {file.name}")

@@ -21,6 +21,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
+from citeverifier.data.hub import stream_rows
 from citeverifier.data.perturb import perturb, perturb_answer
 from citeverifier.data.splits import tie
 from citeverifier.records import Document, Evidence, Example, RecordError, Statement, open_text
@@ -82,20 +83,9 @@ def read_raw(path: str | Path) -> list[Question]:
 
 def read_hub(repo: str, name: str, split: str, revision: str | None) -> Iterator[Question]:
     """The questions of a hub dataset with HotpotQA's features, streamed."""
-    from datasets import load_dataset
-
-    rows = load_dataset(repo, name, split=split, revision=revision, streaming=True)
+    rows = stream_rows(repo, name, split, revision)
     where = f"{repo}/{name}/{split}"
     yield from _each_once((question_from_row(row, f"{where}, row {i}") for i, row in enumerate(rows)), where)
-
-
-def read_questions(
-    path: str, hub_name: str | None = None, hub_split: str = "train", hub_revision: str | None = None
-) -> list[Question]:
-    """The questions of an official raw file or, where `hub_name` is given, of a hub dataset."""
-    if hub_name is None:
-        return read_raw(path)
-    return list(read_hub(path, hub_name, hub_split, hub_revision))
 
 
 def _each_once(questions: Iterable[Question], where: str) -> Iterator[Question]:

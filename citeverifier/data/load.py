@@ -19,6 +19,7 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from citeverifier.data.hotpotqa import examples_from_questions, question_from_row, read_raw
+from citeverifier.data.hub import stream_rows
 from citeverifier.data.mini import load_mini
 from citeverifier.data.splits import SHARES, in_split
 from citeverifier.records import (
@@ -48,6 +49,7 @@ def load(
     hub_name: str | None = None,
     hub_split: str = "train",
     hub_revision: str | None = None,
+    hub_rows: int | None = None,
 ) -> list[Record]:
     """Examples or pairs from "mini" (the bundled set), a file, or a hub dataset.
 
@@ -59,6 +61,7 @@ def load(
         lang: "en", "pl" or "all".
         shares: of each split, by hash of the group.
         hub_name, hub_split, hub_revision: the hub dataset's configuration, split and revision.
+        hub_rows: at most so many rows of it, from its beginning; None = all.
 
     Raises:
         RecordError: a bad record, with file:line, what was expected and what came.
@@ -71,17 +74,19 @@ def load(
     if path == "mini":
         records = list(load_mini(split, lang))
     else:
-        records = in_split(_read(path, hub_name, hub_split, hub_revision), split, shares)
+        records = in_split(_read(path, hub_name, hub_split, hub_revision, hub_rows), split, shares)
         records = [record for record in records if lang in ("all", record.lang)]
     if not records:
         raise ValueError(f"{path}: no records left for split={split}, lang={lang}; expected at least one")
     return records
 
 
-def _read(path: str, hub_name: str | None, hub_split: str, hub_revision: str | None) -> list[Record]:
+def _read(
+    path: str, hub_name: str | None, hub_split: str, hub_revision: str | None, hub_rows: int | None
+) -> list[Record]:
     file = Path(path)
     if not file.exists() and path.count("/") == 1 and not path.startswith((".", "/")) and not file.suffix:
-        return _from_rows(path, _hub_rows(path, hub_name, hub_split, hub_revision))
+        return _from_rows(path, stream_rows(path, hub_name, hub_split, hub_revision, hub_rows))
     with open_text(file) as opened:
         start = opened.read(1)
     if start == b"[":
@@ -100,12 +105,6 @@ def _parser(first: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Record]:
     if "statement" in first:
         return once(pair_from_json, lambda pair: pair.id)
     return once(example_from_json, lambda example: (example.id, example.lang))
-
-
-def _hub_rows(repo: str, name: str | None, split: str, revision: str | None) -> Iterator[Mapping[str, Any]]:
-    from datasets import load_dataset
-
-    yield from load_dataset(repo, name, split=split, revision=revision, streaming=True)
 
 
 def _from_rows(repo: str, rows: Iterator[Mapping[str, Any]]) -> list[Record]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,30 +23,34 @@ log = logging.getLogger(__name__)
 
 Row = tuple[int, Mapping[str, Any]]
 
+FEVER_LABELS = {"SUPPORTS": FULL, "REFUTES": BELOW_FULL}
+FEVER_SENTENCES = 3  # claims with more evidence are left out
 _FEVER_KEYS = ("id", "question", "pars", "evidence", "label")
 
 
 def _rows(path: str | Path, *keys: str) -> Iterator[Row]:
     """Numbered rows of a source's file; raises RecordError with file:line where one lacks a key."""
 
-    def parse(row: Mapping[str, Any]) -> Mapping[str, Any]:
-        if missing := [key for key in keys if key not in row]:
-            raise RecordError(f"expected the keys {', '.join(keys)}, came a row without {', '.join(missing)}")
-        return row
-
-    yield from enumerate(read_jsonl(path, parse), 1)
+    yield from enumerate(read_jsonl(path, lambda row: _with_keys(row, keys)), 1)
 
 
-def _label(labels: Mapping[Any, Interval], value: Any, path: str | Path, number: int) -> Interval:
+def _with_keys(row: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]:
+    if missing := [key for key in keys if key not in row]:
+        raise RecordError(f"expected the keys {', '.join(keys)}, came a row without {', '.join(missing)}")
+    return row
+
+
+def label_of(labels: Mapping[Any, Interval], value: Any, path: str | Path, number: int) -> Interval:
+    """What a source's label says; raises RecordError with file and record where it is none of those known."""
     if value not in labels:
         known = ", ".join(repr(label) for label in labels)
         raise RecordError(f"{path}, record {number}: expected a label of {known}, came {value!r}")
     return labels[value]
 
 
-def _pair(
+def labelled_pair(
     source: str,
-    number: int,
+    number: int | str,
     group: str,
     claim: str,
     documents: list[Document],
@@ -54,6 +58,7 @@ def _pair(
     kind: str = "",
     context: str | None = None,
 ) -> Pair:
+    """An English pair of a source's record; `kind` names its part of the source, else the source."""
     identity = f"{source}:{number}"
     return Pair(
         id=identity,
@@ -84,7 +89,7 @@ def _detokenise(text: str) -> str:
     return re.sub(r" ([.,;:?!%)]|'s\b|n't\b)", r"\1", text)
 
 
-def _part(
+def part_of(
     pairs: list[Pair], split: str | None, shares: Mapping[str, float], distractors: bool, seed: int
 ) -> list[Pair]:
     """The pairs of a split, for training with distractors; these come from the same split."""
@@ -104,18 +109,22 @@ def load_fever(
     A claim's sentences of one page form a document under the page's title. Claims that share a page share a group.
     With `distractors`, premises are padded and irrelevant ones added (for training).
     """
-    labels = {"SUPPORTS": FULL, "REFUTES": BELOW_FULL}
-    rows = [(number, row) for number, row in _rows(path, *_FEVER_KEYS) if len(row["pars"]) <= 3]
+    rows = [(number, row) for number, row in _rows(path, *_FEVER_KEYS) if len(row["pars"]) <= FEVER_SENTENCES]
     pages = [_fever_pages(row) for _, row in rows]
     pairs = []
     for (number, row), titles, group in zip(rows, pages, tie([sorted(set(p)) for p in pages]), strict=True):
-        texts: dict[str, list[str]] = {}
-        for title, sentence in zip(titles, row["pars"], strict=True):
-            texts.setdefault(title, []).append(_detokenise(sentence))
-        documents = [Document(_wiki_title(title), " ".join(sentences)) for title, sentences in texts.items()]
-        label = _label(labels, row["label"], path, number)
-        pairs.append(_pair("fever", number, group, row["question"], documents, label))
-    return _part(pairs, split, shares, distractors, seed)
+        documents = fever_documents(zip(titles, row["pars"], strict=True))
+        label = label_of(FEVER_LABELS, row["label"], path, number)
+        pairs.append(labelled_pair("fever", number, group, row["question"], documents, label))
+    return part_of(pairs, split, shares, distractors, seed)
+
+
+def fever_documents(evidence: Iterable[tuple[str, str]]) -> list[Document]:
+    """FEVER's evidence, (page, sentence) each, as documents: a page's sentences under its title."""
+    texts: dict[str, list[str]] = {}
+    for page, sentence in evidence:
+        texts.setdefault(page, []).append(_detokenise(sentence))
+    return [Document(_wiki_title(page), " ".join(sentences)) for page, sentences in texts.items()]
 
 
 def _fever_pages(row: Mapping[str, Any]) -> list[str]:
@@ -145,17 +154,17 @@ def load_factcg(
     rows = list(_rows(path, "text_a", "text_b", "orig_label"))
     groups = tie([[row["text_b"][0], row["text_a"]] for _, row in rows])
     pairs = [
-        _pair(
+        labelled_pair(
             "factcg",
             number,
             group[:40],
             row["text_b"][0],
             [Document("", row["text_a"])],
-            _label(labels, row["orig_label"], path, number),
+            label_of(labels, row["orig_label"], path, number),
         )
         for (number, row), group in zip(rows, groups, strict=True)
     ]
-    return _part(pairs, split, shares, distractors, seed)
+    return part_of(pairs, split, shares, distractors, seed)
 
 
 def load_wice(path: str | Path) -> list[Pair]:
@@ -171,8 +180,8 @@ def load_wice(path: str | Path) -> list[Pair]:
         if sentences and sentences[0].startswith("TITLE: "):
             title, sentences = sentences[0].removeprefix("TITLE: "), sentences[1:]
         document = Document(title, " ".join(sentences))
-        label = _label(labels, row["label"], path, number)
-        pair = _pair("wice", number, str(row["meta"]["id"]), row["claim"], [document], label)
+        label = label_of(labels, row["label"], path, number)
+        pair = labelled_pair("wice", number, str(row["meta"]["id"]), row["claim"], [document], label)
         chosen = sorted({position for one in row.get("supporting_sentences") or () for position in one})
         if chosen and not 0 <= chosen[0] <= chosen[-1] < len(row["evidence"]):
             raise RecordError(
@@ -191,10 +200,10 @@ def load_attributionbench(path: str | Path) -> list[Pair]:
     pairs = []
     for number, row in _rows(path, "question", "claim", "references", "attribution_label", "src_dataset"):
         documents = [_titled(reference) for reference in row["references"] if reference.strip()]
-        label = _label(labels, row["attribution_label"], path, number)
+        label = label_of(labels, row["attribution_label"], path, number)
         if documents:
             pairs.append(
-                _pair(
+                labelled_pair(
                     "attributionbench",
                     number,
                     row["question"],
@@ -218,13 +227,15 @@ def load_gensearch(path: str | Path) -> list[Pair]:
     labels = {"complete_support": FULL, "partial_support": PARTIAL, "no_support": NONE}
     pairs, empty = [], 0
     for number, row in _rows(path, "query", "response", "statement", "source_text", "source_supports_statement"):
-        label = _label(labels, row["source_supports_statement"], path, number)
+        label = label_of(labels, row["source_supports_statement"], path, number)
         if not row["source_text"] or not row["source_text"].strip():
             empty += 1
             continue
         title = row.get("source_content_title") or row.get("source_title") or ""
         document = Document(title, row["source_text"].strip())
-        pair = _pair("gensearch", number, row["query"], row["statement"], [document], label, context=row["query"])
+        pair = labelled_pair(
+            "gensearch", number, row["query"], row["statement"], [document], label, context=row["query"]
+        )
         answer = hashlib.sha256("\n".join((row["query"], row["response"])).encode()).hexdigest()[:12]
         statement = hashlib.sha256(row["statement"].encode()).hexdigest()[:12]
         lines = (row.get("source_localized_evidence") or "").splitlines()

@@ -53,13 +53,15 @@ def dev_questions(records: Sequence[Record], seed: int) -> list[DevQuestion]:
     return asked
 
 
-def fit_thresholds(verifier: Scorer, dev: Sequence[DevQuestion], source: str) -> dict[Support, Threshold]:
+def fit_thresholds(
+    verifier: Scorer, dev: Sequence[DevQuestion], source: str, levels: Sequence[Support] = LEVELS
+) -> dict[Support, Threshold]:
     """Per level the threshold of greatest balanced accuracy on dev.
 
     Raises ValueError where dev lacks questions at a level whose answer is yes, or ones whose answer is no.
     """
     fitted = {}
-    for level in LEVELS:
+    for level in levels:
         decided = [question for question in dev if question.level == level]
         values = verifier.score([question.pair for question in decided], level).values
         scored = ~np.isnan(values)

@@ -83,6 +83,17 @@ def test_no_thresholds_from_one_class(pairs: list[Pair], keep: set[Support], lev
         fit_thresholds(ByLabel(lambda pair: 0.5), dev_questions(dev, 13), "my-dev")
 
 
+def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:
+    """A binary source decides level full alone."""
+    dev = [
+        pair if pair.support_min == FULL else replace(pair, support_min=Support.NONE, support_max=PARTIAL)
+        for pair in pairs
+    ]
+    verifier = ByLabel(lambda pair: 0.9 if pair.support_min == FULL else 0.1)
+    assert list(fit_thresholds(verifier, dev_questions(dev, 13), "dev", [FULL])) == [FULL]
+    assert [level for level, _ in verifier.asked] == [FULL]
+
+
 def test_a_verifier_brings_its_own() -> None:
     @dataclass
     class Brings:

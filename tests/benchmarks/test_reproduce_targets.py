@@ -1,0 +1,57 @@
+"""Held: what `make reproduce-*` would run composes, and tests on what its experiment holds back."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import OmegaConf
+
+from citeverifier.paths import configs_dir
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def commands(target: str, environment: Path) -> list[list[str]]:
+    """The words of each command that the target runs in an environment that is ready."""
+    (environment / ".ready").touch()
+    told = subprocess.run(
+        ["make", "-n", target, f"VENV={environment}"], capture_output=True, text=True, cwd=REPOSITORY, check=True
+    )
+    return [shlex.split(line) for line in told.stdout.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def composed(name: str, words: list[str]) -> Any:
+    """A job of the sweep that the words ask for: the last of each list of choices."""
+    chosen = []
+    for override in OverridesParser.create().parse_overrides(words):
+        choices = list(override.sweep_string_iterator()) if override.is_sweep_override() else []
+        chosen.append(f"{override.get_key_element()}={choices[-1]}" if choices else override.input_line)
+    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+        return OmegaConf.to_container(compose(name, [word for word in chosen if not word.startswith("hydra.")]))
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize("model", ["minilm", "herbert", "xlmr"])
+def test_the_targets_commands_compose(model: str, tmp_path: Path) -> None:
+    asked = commands(f"reproduce-{model}", tmp_path)
+    scripts = [Path(words[1]).name for words in asked]
+    assert [script for script in scripts if script != "eval.py"] == ["train.py", "report", "check_ranges.py"]
+    train = composed("train", asked[0][2:])
+    tested = [composed("eval", words[3:]) for words in asked if words[1] == "eval.py"]
+    held_out = {spec["data"]: spec for spec in train["data"]["held_out"] if isinstance(spec, dict)}
+    for config in tested:
+        if "hub_rows" in config["data"]:
+            assert config["data"]["hub_rows"] == held_out["hotpotqa_hub"]["hub_rows"]
+        if config["data"]["path"] == "copenlu/fever_gold_evidence":
+            assert config["data"]["claims"] == held_out["fever_hub"]["claims"]
+        if config["label"] == f"hub_{model}":
+            assert config["verifier"]["path"] == train["output_dir"]
+    paths = {config["data"]["path"] for config in tested}
+    assert ({"lytang/LLM-AggreFact", "wandb/RAGTruth-processed"} <= paths) == (model != "minilm")

@@ -1,0 +1,254 @@
+"""Held: rows shaped as the hub's, in files as the hub has them, become pairs that say no more than their labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citeverifier.data.hotpot_statements import load_hotpot_statements
+from citeverifier.data.load import load
+from citeverifier.data.natural_hub import load_fever_hub, load_llm_aggrefact, load_ragtruth
+from citeverifier.data.pairs import BELOW_FULL, FULL, NONE
+from citeverifier.records import Document, Pair, RecordError, Support
+
+pytest.importorskip("datasets", reason="the hub is read with datasets")
+
+Row = dict[str, Any]
+Write = Callable[..., str]
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """A folder as a hub dataset's: a parquet or JSONL file a split."""
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+    def write(form: str, **splits: list[Row]) -> str:
+        for split, rows in splits.items():
+            file = tmp_path / "hub" / "data" / f"{split}-00000.{form}"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if form == "parquet":
+                datasets.Dataset.from_list(rows).to_parquet(file)
+            else:
+                file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        files = [{"split": split, "path": f"data/{split}-*"} for split in splits]
+        card = {"configs": [{"config_name": "default", "data_files": files}]}
+        if form == "parquet":  # their cards name the splits; FEVER's goes by the names of its files
+            (tmp_path / "hub" / "README.md").write_text(f"---\n{json.dumps(card)}\n---\n", encoding="utf-8")
+        return str(tmp_path / "hub")
+
+    return write
+
+
+def interval(pair: Pair) -> tuple[Support | None, Support | None]:
+    return pair.support_min, pair.support_max
+
+
+# --- FEVER ------------------------------------------------------------------------------------------------------------
+
+
+def fever(claim: str, label: str, *evidence: tuple[str, str]) -> Row:
+    return {
+        "claim": claim,
+        "label": label,
+        "evidence": [[page, str(number), sentence] for number, (page, sentence) in enumerate(evidence)],
+        "id": "1",
+        "verifiable": "VERIFIABLE",
+        "original_id": "1",
+    }
+
+
+def test_fever_rows_of_the_hub(hub: Write) -> None:
+    rows = [
+        fever(" A. ", "SUPPORTS", ("The_Paper_-LRB-film-RRB-", "One , two ."), ("Rome", "Three ."), ("Rome", "Four .")),
+        fever("B.", "REFUTES", ("Rome", "Three .")),
+        fever("C.", "NOT ENOUGH INFO", ("Rome", "Three .")),
+        fever("D.", "SUPPORTS", *[("Rome", f"{i} .") for i in range(4)]),
+        fever("E.", "SUPPORTS", ("Rome", " ")),
+    ]
+    path = hub("jsonl", train=[fever("T.", "SUPPORTS", ("Rome", "S ."))], valid=rows, test=rows[1:2])
+    first, second = load_fever_hub(path, "dev")
+    assert (first.statement, interval(first), interval(second)) == ("A.", FULL, BELOW_FULL)
+    assert first.documents == (Document("The Paper (film)", "One, two."), Document("Rome", "Three. Four."))
+    assert (first.id, first.group, second.group) == ("fever:dev-1", "fever:The_Paper_-LRB-film-RRB-", "fever:Rome")
+    assert (second.kind, second.lang) == ("labelled:fever", "en")
+    assert [pair.statement for split in ("train", "test") for pair in load_fever_hub(path, split)] == ["T.", "B."]
+    with pytest.raises(ValueError, match="expected a split of train, dev, test, came 'validation'"):
+        load_fever_hub(path, "validation")
+
+
+def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
+    path = hub("jsonl", train=[fever(f"C{i}.", "SUPPORTS", (f"P{i}", f"S{i} .")) for i in range(40)])
+    drawn = load_fever_hub(path, "train", claims=30)
+    assert len(drawn) == 30
+    assert drawn == load_fever_hub(path, "train", claims=30)
+    padded = load_fever_hub(path, "train", claims=30, distractors=True)
+    assert {pair.id for pair in padded} >= {pair.id for pair in drawn}
+    assert {interval(pair) for pair in padded} == {FULL, NONE}
+    assert padded != load_fever_hub(path, "train", claims=30, distractors=True, seed=14)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"label": "NEI"}, "expected a label of 'SUPPORTS', 'REFUTES', came 'NEI'"),
+        (
+            {"evidence": [["P", "S"]]},
+            r"expected evidence \[\[page, sentence number, sentence\]\], came \"\[\['P', 'S'\]\]\"",
+        ),
+        ({"claim": None}, "expected column claim of type str, came NoneType 'None'"),
+    ],
+)
+def test_a_bad_fever_row_is_named(changed: Row, told: str, hub: Write) -> None:
+    good = fever("C.", "SUPPORTS", ("P", "S ."))
+    path = hub("jsonl", test=[good, good | changed])
+    with pytest.raises(RecordError, match=rf"^{path}/test, record 2: {told}"):
+        load_fever_hub(path)
+
+
+# --- LLM-AggreFact ----------------------------------------------------------------------------------------------------
+
+
+def aggrefact(dataset: str, doc: str, claim: str, label: int) -> Row:
+    return {"dataset": dataset, "doc": doc, "claim": claim, "label": label, "contamination_identifier": "x" * 64}
+
+
+def test_llm_aggrefact_rows_keep_their_dataset(hub: Write) -> None:
+    rows = [aggrefact("Wice", "D.", "A.", 1), aggrefact("Wice", "D.", "B.", 0), aggrefact("RAGTruth", "E.", "C.", 1)]
+    path = hub("parquet", dev=rows[:1], test=rows)
+    pairs = load_llm_aggrefact(path)
+    assert list(map(interval, pairs)) == [FULL, BELOW_FULL, FULL]
+    assert [pair.kind for pair in pairs] == ["labelled:Wice", "labelled:Wice", "labelled:RAGTruth"]
+    assert pairs[0].documents == (Document("", "D."),)
+    assert pairs[0].group == pairs[1].group != pairs[2].group
+    assert [pair.id for pair in load_llm_aggrefact(path, "dev")] == ["llm_aggrefact:dev-1"]
+    assert len(load_llm_aggrefact(path, claims=2)) == 2
+    with pytest.raises(ValueError, match="expected a split of dev, test, came 'train'"):
+        load_llm_aggrefact(path, "train")
+
+
+def test_bad_llm_aggrefact_rows_are_named(hub: Write) -> None:
+    path = hub("parquet", test=[aggrefact("Wice", "D.", "A.", 1), aggrefact("Wice", "D.", "B.", 2)])
+    with pytest.raises(RecordError, match=r"/test, record 2: expected a label of 1, 0, came 2$"):
+        load_llm_aggrefact(path)
+    row = aggrefact("Wice", "D.", "A.", 1)
+    del row["doc"]
+    with pytest.raises(RecordError, match=r"/test, record 1: expected column doc of type str, came none$"):
+        load_llm_aggrefact(hub("parquet", test=[row]))
+
+
+# --- RAGTruth ---------------------------------------------------------------------------------------------------------
+
+OUTPUT = "Dr. Nowak opened the bridge.  It is long.\nShips pass."
+
+
+def ragtruth(labels: Any, output: str = OUTPUT, **changed: Any) -> Row:
+    return {
+        "id": "1",
+        "query": "Who opened it?",
+        "context": "passage 1:The bridge is new.\n\npassage 2:Nowak opened it.\n\n",
+        "output": output,
+        "task_type": "QA",
+        "quality": "good",
+        "model": "m",
+        "temperature": 0.7,
+        "hallucination_labels": labels if isinstance(labels, str) else json.dumps(labels),
+        "hallucination_labels_processed": {"evident_conflict": 0, "baseless_info": 0},
+        "input_str": "",
+    } | changed
+
+
+def span(text: str) -> Row:
+    start = OUTPUT.index(text)
+    return {"start": start, "end": start + len(text), "text": text, "label_type": "Evident Baseless Info"}
+
+
+def test_a_sentence_that_a_span_touches_is_below_full(hub: Write) -> None:
+    path = hub(
+        "parquet", test=[ragtruth([span("bridge.  It")]), ragtruth([span("Ships"), span("pass.")]), ragtruth([])]
+    )
+    pairs = load_ragtruth(path)
+    assert [pair.statement for pair in pairs[:3]] == ["Dr. Nowak opened the bridge.", "It is long.", "Ships pass."]
+    assert list(map(interval, pairs)) == [BELOW_FULL, BELOW_FULL, FULL, FULL, FULL, BELOW_FULL, FULL, FULL, FULL]
+    assert [document.text for document in pairs[0].documents] == ["The bridge is new.", "Nowak opened it."]
+    assert len({pair.id for pair in pairs}) == len({pair.statement_id for pair in pairs}) == 9
+    assert len({pair.example for pair in pairs}) == 3
+    assert len({pair.group for pair in pairs}) == 1
+    assert {(pair.kind, pair.context) for pair in pairs} == {("labelled:ragtruth-QA", "Who opened it?")}
+
+
+def test_answers_that_cannot_be_judged_are_counted(hub: Write, caplog: pytest.LogCaptureFixture) -> None:
+    beyond = {"start": 500, "end": 510}
+    rows = [
+        ragtruth([], quality="truncated"), ragtruth([], quality="incorrect_refusal"), ragtruth([beyond]),
+        ragtruth([], output=" "), ragtruth([], context="An article. Passage 1: no.", task_type="Summary"),
+    ]  # fmt: skip
+    pairs = load_ragtruth(hub("parquet", test=rows))
+    assert {pair.example for pair in pairs} == {"ragtruth:test-5"}
+    assert [document.text for document in pairs[0].documents] == ["An article. Passage 1: no."]
+    assert "4 answers left out" in caplog.text
+
+
+def test_dev_and_train_are_parts_of_ragtruths_train_split(hub: Write) -> None:
+    rows = [ragtruth([], context=f"Context {i // 2}.") for i in range(80)]
+    path = hub("parquet", train=rows, test=rows[:1])
+    parts = {split: load_ragtruth(path, split, {"train": 0.7, "dev": 0.3}) for split in ("train", "dev")}
+    groups = {split: {pair.group for pair in pairs} for split, pairs in parts.items()}
+    assert not groups["train"] & groups["dev"]
+    assert len(groups["train"]) + len(groups["dev"]) == 40
+    assert sum(map(len, parts.values())) == 3 * 80
+    assert len({pair.example for pair in load_ragtruth(path, "train", {"train": 1.0}, answers=10)}) == 10
+
+
+@pytest.mark.parametrize(
+    "labels", ["[", "{}x", '[{"start": 1}]', '[{"start": 3, "end": 3}]', '[{"start": "1", "end": 2}]', "[1]"]
+)
+def test_bad_spans_are_named(labels: str, hub: Write) -> None:
+    path = hub("parquet", test=[ragtruth([]), ragtruth(labels)])
+    with pytest.raises(RecordError, match=r"/test, record 2: expected hallucination_labels as JSON "):
+        load_ragtruth(path)
+
+
+# --- HotpotQA ---------------------------------------------------------------------------------------------------------
+
+
+def hotpot(identity: str, titles: list[str]) -> Row:
+    return {
+        "id": identity,
+        "question": "Who?",
+        "answer": "They",
+        "type": "bridge",
+        "level": "hard",
+        "supporting_facts": {"title": titles, "sent_id": [0, 0]},
+        "context": {"title": titles, "sentences": [[f"{title} is there."] for title in titles]},
+    }
+
+
+def test_hotpotqa_from_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    rows = [hotpot(f"q{i}", [f"A{i}", f"B{i}"]) for i in range(5)]
+    monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: rows)
+    assert [example.id for example in load("org/name", hub_rows=2)] == ["q0", "q1"]  # type: ignore[union-attr]
+    assert len(load("org/name")) == 5
+
+
+def test_authored_statements_group_their_own_questions_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question between two of ours must not tie them: the whole train set would hang together."""
+    import datasets
+
+    from citeverifier.data.hotpot_statements import STATEMENTS
+
+    ours = [json.loads(line) for line in (STATEMENTS / "train.jsonl").read_text(encoding="utf-8").splitlines()[:2]]
+    titles = [sorted({title for item in row["statements"] for title in item["citations"]}) for row in ours]
+    rows = [hotpot(row["id"], [*of, "Elsewhere"][:2]) for row, of in zip(ours, titles, strict=True)]
+    rows.append(hotpot("between", [titles[0][0], titles[1][0]]))
+    monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: rows)
+    examples = load_hotpot_statements("hotpotqa/hotpot_qa", "train", hub_name="distractor", hub_split="train")
+    assert [example.id for example in examples] == [row["id"] for row in ours]
+    assert examples[0].group != examples[1].group
