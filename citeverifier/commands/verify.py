@@ -59,7 +59,12 @@ def _print(console: Console, result: VerifiedAnswer) -> None:
         table.add_row("", _look(statement.support), _score(statement.judgement), _statement(result, statement))
         for note in _notes(result, statement):
             table.add_row("", "", "", note)
-    console.print(table)
+    with console.capture() as captured:
+        console.print(table)
+    lines = captured.get().splitlines()
+    if not console.is_terminal:  # a table is padded to its width, which a file and a diff do not need
+        lines = [line.rstrip() for line in lines]
+    console.file.write("".join(f"{line}\n" for line in lines))
 
 
 def _look(support: Support | None) -> Text:

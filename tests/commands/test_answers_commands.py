@@ -114,6 +114,7 @@ def test_fail_under(file: Path) -> None:
 
 def test_people_read_the_same_without_colour(file: Path) -> None:
     told = run("verify", str(file)).stdout
+    assert all(line == line.rstrip() for line in told.splitlines())
     assert "\x1b" not in told
     assert "a  ~ partial  1 of 2 statements fully supported (50 %)" in told
     assert "✓ full      1.00  Cats sleep [1]." in told
