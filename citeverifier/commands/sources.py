@@ -108,6 +108,11 @@ def training_data(
             {"data": source.data, "weight": source.weight, "pairs": len(pairs), "leaks": asdict(leaks)}
             | asdict(fingerprint(pairs))
         )
+    if not train_pairs:
+        raise ValueError(
+            "data.sources: expected training records that share no group, document or statement with dev and "
+            f"data.held_out, came none; dropped: {[source['leaks'] for source in report['sources']]}"
+        )
     dev_pairs = [pair for records in dev_records.values() for pair in to_pairs(records, build)]
     dev_pairs = take(dev_pairs, dev_limit, seed)
     for name, records in dev_records.items():

@@ -74,8 +74,14 @@ def load(
     if path == "mini":
         records = list(load_mini(split, lang))
     else:
-        records = in_split(_read(path, hub_name, hub_split, hub_revision, hub_rows), split, shares)
-        records = [record for record in records if lang in ("all", record.lang)]
+        read = _read(path, hub_name, hub_split, hub_revision, hub_rows)
+        part = in_split(read, split, shares)
+        if read and not part:
+            raise ValueError(
+                f"{path}: expected some of its groups to fall into split={split} (shares {dict(shares)}), came none of "
+                f"{len({record.group for record in read})}; name the files to use instead (train.py: data.dev=[FILE])"
+            )
+        records = [record for record in part if lang in ("all", record.lang)]
     if not records:
         raise ValueError(f"{path}: no records left for split={split}, lang={lang}; expected at least one")
     return records

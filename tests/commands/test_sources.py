@@ -154,6 +154,11 @@ def test_what_is_held_out_is_held_out_in_every_language(tmp_path: Path) -> None:
     assert {pair.example for pair in data.train} == {examples[0].id}
 
 
+def test_nothing_left_to_train_on_is_an_error(file: Path) -> None:
+    with pytest.raises(ValueError, match=r"data\.sources: expected training records .*came none; .*shared_group"):
+        training_data([str(file)], [str(file)], [], BUILD, lang="all", seed=13, kind_weights={}, dev_limit=None)
+
+
 def test_weights_and_limits_are_per_source(file: Path) -> None:
     whole = gathered(["mini", str(file)], ["mini"])
     data = gathered(

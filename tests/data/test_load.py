@@ -170,6 +170,11 @@ def test_unknown_splits_and_what_leaves_nothing(worked_example: Example, tmp_pat
             load(path, "trian")
     with pytest.raises(ValueError, match="no records left for split=None, lang=pl; expected at least one"):
         load(str(file), lang="pl")
+    with pytest.raises(
+        ValueError,
+        match=r"some of its groups to fall into split=dev .*came none of 1; name the files .*data\.dev=\[FILE\]",
+    ):
+        load(str(file), "dev", shares={"dev": 1e-9, "train": 1.0})
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------------
