@@ -59,6 +59,17 @@ def test_every_experiment_runs_end_to_end(
     assert len(report["data"]["sources"][0]["sha256"]) == 64
 
 
+def test_every_experiment_has_a_folder_of_its_own_and_sources_that_exist() -> None:
+    folder = configs_dir() / "experiment"
+    for name in sorted(str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.yaml")):
+        config = composed(f"+experiment={name}")
+        options: TrainingOptions = instantiate(config.training, _convert_="all")
+        assert options.output_dir == f"outputs/train/{name}"
+        for spec in [*config.data.sources, *config.data.held_out]:
+            source = spec if isinstance(spec, str) else spec.data
+            assert source == "mini" or (configs_dir() / "data" / f"{source}.yaml").is_file(), f"{name}: {source}"
+
+
 def test_a_checkpoint_teaches_another(
     tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
