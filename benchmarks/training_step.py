@@ -18,9 +18,9 @@ from pathlib import Path
 
 ROWS = {
     "default": {},
-    "eager attention": {"attention": "eager"},
+    "SDPA": {"attention": "sdpa"},
     "dropout 0.1": {"dropout": 0.1},
-    "dropout 0.1, eager attention": {"dropout": 0.1, "attention": "eager"},
+    "dropout 0.1, SDPA": {"dropout": 0.1, "attention": "sdpa"},
     "pairs in random order": {"order": "random"},
     "fp32": {"bf16": False},
 }
@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--row", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    default = {"attention": "sdpa", "dropout": 0.0, "order": "runs", "bf16": True}
+    default = {"attention": "eager", "dropout": 0.0, "order": "runs", "bf16": True}
     if arguments.row:
         print(json.dumps(measure(arguments.shape, **{**default, **ROWS[arguments.row]}, steps=arguments.steps)))
         return
