@@ -85,7 +85,7 @@ class LateInteraction(nn.Module):
             if longest:
                 tokens = self.encode(input_ids[group, :longest], attention_mask[group, :longest])
                 groups.append(pad(tokens, (0, 0, 0, width - longest)))
-        return torch.cat(groups)[order.argsort()]
+        return torch.cat(groups).index_select(0, order.argsort())
 
     def forward(
         self,
@@ -114,11 +114,13 @@ class LateInteraction(nn.Module):
         """
         statements = self.encode_groups(statement_ids, statement_attention)
         documents = normalize(self.encode_groups(document_ids, document_attention), dim=-1)
-        tokens, mask = statements[statement_index], statement_mask[statement_index]
+        # index_select, not indexing, adds gradients up in one order: a run can be repeated to the last digit
+        tokens, mask = statements.index_select(0, statement_index), statement_mask[statement_index]
+        chosen = document_index.clamp(min=0)
         matches = window_matches(
             normalize(tokens, dim=-1),
-            documents[document_index.clamp(min=0)],
-            document_mask[document_index.clamp(min=0)] & (document_index >= 0).unsqueeze(-1),
+            documents.index_select(0, chosen.flatten()).unflatten(0, chosen.shape),
+            document_mask[chosen] & (document_index >= 0).unsqueeze(-1),
         )
         weight = self.head.log_weights(tokens, mask).exp()
         return {"logits": self.head(tokens, mask, best_passages(matches, weight, document_owner))}

@@ -23,7 +23,7 @@ _ITEM = re.compile(r"(?:[-*+•]|(?:\d{1,3}|[a-z])[.)])[ \t]+(?:\[[ xX]\][ \t]+)
 _RULING = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _PIPE = re.compile(r"(?<!\\)\|")
 _DEFINITION = re.compile(r"\[[^\]\n]+\]:[ \t]+\S")
-_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,300})\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)([^\n]{1,300}?)(?<!`)\1(?!`)")  # ends at a run of as many backticks
 _LINK = re.compile(
     r"(!?)\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){0,300})\]"  # its text, perhaps with brackets
     r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # its target, perhaps with a title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -21,8 +22,14 @@ REPOSITORY = Path(__file__).parents[2]
 def commands(target: str, environment: Path) -> list[list[str]]:
     """The words of each command that the target runs in an environment that is ready."""
     (environment / ".ready").touch()
+    outer = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # of `make test`
     told = subprocess.run(
-        ["make", "-n", target, f"VENV={environment}"], capture_output=True, text=True, cwd=REPOSITORY, check=True
+        ["make", "-n", target, f"VENV={environment}"],
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+        env=outer,
+        check=True,
     )
     return [shlex.split(line) for line in told.stdout.replace("\\\n", " ").splitlines() if line.strip()]
 

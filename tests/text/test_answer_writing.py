@@ -79,6 +79,11 @@ def test_the_same_citations_change_nothing(text: str) -> None:
         assert write_answer(answer, [point.positions for point in answer.points]) == text
 
 
+def test_code_ends_at_as_many_backticks_as_it_began_with() -> None:
+    for text, points in (("`x[1]``x[1]` [2].", 1), ("``x`[1]`` [2].", 1), ("`a` [1] `b` [2].", 2), ("`a [1].", 1)):
+        assert len(read_answer(text, 5, "en").points) == points
+
+
 @settings(max_examples=300)
 @given(TEXTS, st.data())
 def test_outside_the_markers_every_byte_stays(text: str, data: st.DataObject) -> None:
