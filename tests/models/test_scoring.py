@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,19 @@ def test_batches_hold_every_position_once_within_the_budget() -> None:
     assert sorted(i for batch in taken for i in batch) == list(range(7))
     assert all(len(b) == 1 or max(lengths[i] for i in b) * len(b) <= 64 for b in taken)
     assert len(taken) == 3
+
+
+def test_batches_run_side_by_side_and_leave_the_threads_as_they_were() -> None:
+    batches, threads, seen = Batches(torch.device("cpu")), torch.get_num_threads(), set()
+    batches.budget, batches.workers = 8, 2
+
+    def forward(batch: list[int]) -> None:
+        seen.add((threading.current_thread() is threading.main_thread(), torch.get_num_threads()))
+        assert torch.is_inference_mode_enabled()
+
+    batches.run([4] * 60, forward)
+    assert seen == {(False, max(1, threads // 2))}
+    assert torch.get_num_threads() == threads
 
 
 class Exhausted:
