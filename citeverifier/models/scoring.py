@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 # Padded tokens a forward pass may have: a CPU is busy with few, and small batches pad less; a GPU wants many.
 TOKEN_BUDGET = {"cpu": 1024, "cuda": 32768}
 WORKERS = 4  # batches that run side by side on a CPU, at most: more would wait for Python's lock
-ROUND = 8  # batches a worker between two looks at what did not fit
+ROUND = 64  # batches a worker between two looks at what did not fit
 CHUNK = 512  # documents whose vectors are held at a time
 CACHE_BYTES = 512 * 2**20  # of vectors kept across calls
 
