@@ -119,7 +119,7 @@ class LateInteraction(nn.Module):
         chosen = document_index.clamp(min=0)
         matches = window_matches(
             normalize(tokens, dim=-1),
-            documents.index_select(0, chosen.flatten()).unflatten(0, chosen.shape),
+            documents.index_select(0, chosen.flatten()).reshape(*chosen.shape, *documents.shape[1:]),
             document_mask[chosen] & (document_index >= 0).unsqueeze(-1),
         )
         weight = self.head.log_weights(tokens, mask).exp()
