@@ -90,7 +90,7 @@ class OrdinalVerifier:
             if compile:
                 model.compile(dynamic=True)
             engine = CrossEncoderEngine(model, pair_inputs)
-        if self.int8 or compile:  # neither is made for several threads
+        if compile:  # compiling is not made for several threads
             engine.batches.workers = 1
         self.engine = engine
         self._once = Once(engine.logits, context=self.config.reads_context)
