@@ -58,23 +58,23 @@ leaderboard: $(READY)
 # The training study (docs/results.md): each row of configs/experiment/study trained and evaluated. CITEVERIFIER_REAL_DATA names
 # the data; ROWS="base mean" takes some. About ten minutes a row.
 ROWS ?= $(basename $(notdir $(wildcard configs/experiment/study/*.yaml)))
-STUDIED := $(BIN)/python eval.py -m resume=true
+TESTED := $(BIN)/python eval.py -m resume=true
 
 study: $(READY)
 	set -e; for row in $(ROWS); do \
 		$(BIN)/python train.py +experiment=study/$$row resume=true; \
 		shown="verifier.path=outputs/train/study/$$row label=$$row hydra.sweep.dir=outputs/study/$$row"; \
-		$(STUDIED) data=hotpot_statements lang=en,pl scheme=separate,merged $$shown/hotpot_statements; \
-		$(STUDIED) data=hotpotqa scheme=separate,merged,cite_separate $$shown/hotpotqa; \
-		$(STUDIED) data=fever scheme=pairs $$shown/fever; \
-		$(STUDIED) data=poquad lang=pl scheme=pairs $$shown/poquad; \
+		$(TESTED) data=hotpot_statements lang=en,pl scheme=separate,merged $$shown/hotpot_statements; \
+		$(TESTED) data=hotpotqa scheme=separate,merged,cite_separate $$shown/hotpotqa; \
+		$(TESTED) data=fever scheme=pairs $$shown/fever; \
+		$(TESTED) data=poquad lang=pl scheme=pairs $$shown/poquad; \
 	done
 	$(BIN)/citeverifier report outputs/study --out outputs/study
+
 # Trains on what the hub holds, evaluates, writes one page and checks the numbers. What is there already is left as it is.
 # BEYOND: what the large ones are compared on with MiniCheck and HHEM; the first is gated on the hub.
 REPRODUCED := outputs/reproduce
 BEYOND ?= llm_aggrefact ragtruth
-TESTED := $(BIN)/python eval.py -m resume=true
 HOTPOT := data=hotpotqa_hub data.hub_rows=560 'fit=[{data: hotpotqa_hub, hub_rows: 560}]'
 SCHEMES := scheme=separate,merged,cite_separate,cite_merged
 
