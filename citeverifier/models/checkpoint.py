@@ -174,19 +174,18 @@ def model_fingerprint(path: str, config: Any, *settings: object) -> str:
     return hashlib.sha256(repr((path, getattr(config, "_commit_hash", None), settings)).encode()).hexdigest()
 
 
-def load_checkpoint(path: str | Path, dtype: Any, attention: str = "sdpa") -> tuple[Any, Any, CheckpointConfig]:
+def load_checkpoint(path: str | Path, dtype: Any) -> tuple[Any, Any, CheckpointConfig]:
     """(model in eval mode, tokenizer, config) of a checkpoint folder."""
     from safetensors.torch import load_file
     from transformers import AutoModel, AutoModelForSequenceClassification
 
     folder = local_folder(str(path))
     config = read_config(folder)
-    options: dict[str, Any] = {"dtype": dtype, "attn_implementation": attention}
     if config.shape == "late_interaction":
         from citeverifier.models.late_interaction import LateInteraction
 
-        model: Any = LateInteraction(AutoModel.from_pretrained(folder, **options))
+        model: Any = LateInteraction(AutoModel.from_pretrained(folder, dtype=dtype))
         model.head.load_state_dict(load_file(str(folder / HEAD)))
     else:
-        model = AutoModelForSequenceClassification.from_pretrained(folder, **options)
+        model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
     return model.eval(), load_tokenizer(str(folder), None), config

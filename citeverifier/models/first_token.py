@@ -11,8 +11,9 @@ from typing import Any
 
 from torch import Tensor
 
-_MODEL_TYPES = ("bert", "camembert", "roberta", "xlm-roberta")  # layers of the same names, heads that read token 0
-_ATTENTION = ("eager", "sdpa")
+from citeverifier.models.attention import BERT_KINDS, PRODUCTS
+
+_ATTENTION = ("eager", "sdpa", PRODUCTS)
 
 
 def compute_first_token_only(model: Any) -> bool:
@@ -22,7 +23,7 @@ def compute_first_token_only(model: Any) -> bool:
     """
     config = model.config
     classifier = type(model).__name__.endswith("ForSequenceClassification")
-    if not classifier or config.model_type not in _MODEL_TYPES or config._attn_implementation not in _ATTENTION:
+    if not classifier or config.model_type not in BERT_KINDS or config._attn_implementation not in _ATTENTION:
         return False
     layer = model.base_model.encoder.layer[-1]
     layer.forward = partial(_first_token, layer)

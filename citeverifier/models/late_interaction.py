@@ -41,7 +41,10 @@ class LateInteractionHead(nn.Module):
         return torch.log_softmax(scores, dim=1)
 
     def forward(self, tokens: Tensor, mask: Tensor, matches: Tensor) -> Tensor:
-        """Logits (n, 1) from statement tokens (n, s, h), which of them count (n, s) and their best cosines (n, s)."""
+        """Logits (n, 1) from statement tokens (n, s, h), which of them count (n, s) and their best cosines (n, s).
+
+        One statement, (1, s, h) and (1, s), may stand for all n.
+        """
         log_weight = self.log_weights(tokens, mask)
         weight = log_weight.exp()
         matches = matches.float().masked_fill(~mask, 0.0)

@@ -15,7 +15,7 @@ class MeanOfMatches(nn.Module):
         return torch.log_softmax(scores, dim=1)
 
     def forward(self, tokens: Tensor, mask: Tensor, matches: Tensor) -> Tensor:
-        """Means (n, 1) of the matches (n, s) that count by `mask` (n, s), in [0, 1]; `tokens` are not read."""
+        """Means (n, 1) of the matches (n, s) that count by `mask` (n or 1, s), in [0, 1]; `tokens` are not read."""
         counted = matches.float().masked_fill(~mask, 0.0)
         mean = counted.sum(dim=1) / mask.sum(dim=1).clamp(min=1)
         return mean.clamp(0.0, 1.0).unsqueeze(1)

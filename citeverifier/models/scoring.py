@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 from tqdm.auto import tqdm
 
+from citeverifier.models.attention import attend_by_products
 from citeverifier.models.first_token import compute_first_token_only
 from citeverifier.models.inputs import STRIDE_LONG, CrossEncoderInputs, LateInteractionInputs, StatementTooLong, pad
 from citeverifier.models.late_interaction import LateInteraction
@@ -176,6 +177,7 @@ class LateInteractionEngine:
         self.dtype = torch.float32 if parameter.dtype == torch.float32 else torch.float16
         self.batches = Batches(self.device)
         self.cache = Vectors(cache_bytes)
+        attend_by_products(model.encoder)
 
     @torch.inference_mode()
     def logits(self, pairs: Sequence[Pair], level: Support) -> Logits:
@@ -201,16 +203,12 @@ class LateInteractionEngine:
             result.reasons |= dict.fromkeys(asked.pop(key), reason)
         kept = [i for group in asked.values() for i in group]
         documents = self._documents(list(dict.fromkeys(text for i in kept for text in texts[i])), result)
-        tokens: list[Tensor] = []
-        matches: list[Tensor] = []
         for key, group in asked.items():
             statement = statements[key].float()
             wanted = list(dict.fromkeys(text for i in group for text in texts[i]))
             best = dict(zip(wanted, self._matches(statement, [documents[text] for text in wanted]), strict=True))
-            tokens += [statement] * len(group)
-            matches += [torch.stack([best[text] for text in texts[i]]).amax(dim=0) for i in group]
-        if kept:
-            result.values[kept] = self._head(tokens, matches)
+            matches = torch.stack([torch.stack([best[text] for text in texts[i]]).amax(dim=0) for i in group])
+            result.values[group] = self._head(statement, matches)
 
     def _matches(self, statement: Tensor, documents: Sequence[list[Tensor]]) -> Tensor:
         """The match of each statement token (s) with the best window of each document, (documents, s)."""
@@ -230,12 +228,11 @@ class LateInteractionEngine:
             start = end
         return by_window[chosen]
 
-    def _head(self, tokens: Sequence[Tensor], matches: Sequence[Tensor]) -> NDArray[np.float64]:
-        stacked = torch.nn.utils.rnn.pad_sequence(list(tokens), batch_first=True)
-        best = torch.nn.utils.rnn.pad_sequence(list(matches), batch_first=True)
-        lengths = torch.tensor([len(m) for m in matches], device=self.device)
-        mask = torch.arange(best.shape[1], device=self.device) < lengths.unsqueeze(1)
-        return self.model.head(stacked, mask, best).squeeze(1).double().cpu().numpy()  # type: ignore[no-any-return]
+    def _head(self, statement: Tensor, matches: Tensor) -> NDArray[np.float64]:
+        """The logits (n,) of a statement (s, h) with its matches (n, s)."""
+        every = torch.ones(1, len(statement), dtype=torch.bool, device=self.device)
+        logits = self.model.head(statement.unsqueeze(0), every, matches)
+        return logits.squeeze(1).double().cpu().numpy()  # type: ignore[no-any-return]
 
     def _encode(self, ids: Sequence[list[int]], keep: Callable[[int, Tensor], Tensor]) -> list[Tensor]:
         """What `keep` makes of the position and the token vectors (tokens, h), in float32, of each row."""
@@ -328,6 +325,7 @@ class CrossEncoderEngine:
         self.model, self.inputs, self.values = model, inputs, values
         self.device = next(model.parameters()).device
         self.batches = Batches(self.device)
+        attend_by_products(model)
         compute_first_token_only(model)
 
     @torch.inference_mode()
