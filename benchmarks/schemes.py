@@ -4,8 +4,9 @@
 
 (a) The five schemes one after the other with the shared score cache (cite_list by top_k), as `eval.py -m` runs them,
     against asking each alone: seconds, pairs asked, distinct pairs, pairs that were scored.
-(b) cite_separate by late interaction and by the cross-encoder on the same backbone: pairs a second. The cross-encoder
-    takes a tenth of the examples.
+(b) cite_separate by late interaction, as it comes and in int8, and by the cross-encoder on the same backbone: pairs a
+    second. The cross-encoder takes a third of the examples. Beside it the tokens that either reads: what sharing can
+    give at most.
 (c) Seconds over the number of statements, of documents and over document length, and the slope of their logarithms (1 =
     linear), with a plot in outputs/benchmarks/schemes.png. Late interaction encodes each document once, so that more
     statements add little.
@@ -44,9 +45,9 @@ STEPS = (1, 2, 4, 8)
 AXES = ("statements", "documents", "document length")
 
 
-def ask(scheme: Any, model: str, found: Sequence[Example], cache: Path | None) -> dict[str, float]:
+def ask(scheme: Any, model: str, found: Sequence[Example], cache: Path | None, dtype: Any = "auto") -> dict[str, float]:
     """Seconds and pairs of one scheme, by a verifier that has scored nothing yet."""
-    verifier: Any = OrdinalVerifier(model)
+    verifier: Any = OrdinalVerifier(model, dtype)
     if isinstance(scheme, CiteList):
         verifier = TopK(verifier)
     if cache is not None:
@@ -56,7 +57,7 @@ def ask(scheme: Any, model: str, found: Sequence[Example], cache: Path | None) -
     new = cost.distinct_pairs - cost.notes.get("cached", 0)
     return {
         "seconds": clock.wall, "processor": clock.processor, "pairs": cost.pairs, "distinct": cost.distinct_pairs,
-        "scored": new,
+        "scored": new, "tokens": cost.tokens,
     }  # fmt: skip
 
 
@@ -89,22 +90,28 @@ WAYS = ("alone", "shared")
 
 def shapes(late: str, cross: str, found: Sequence[Example], rounds: int) -> dict[str, Any]:
     """(b)."""
-    part = found[: max(1, len(found) // 10)]
-    took: dict[str, list[dict[str, float]]] = {"late_interaction": [], "cross_encoder": []}
+    third = found[: max(1, len(found) // 3)]
+    asked = {
+        "late_interaction": (late, found, "auto"),
+        "late, int8": (late, found, "int8"),
+        "cross_encoder": (cross, third, "auto"),
+    }
+    took: dict[str, list[dict[str, float]]] = {shape: [] for shape in asked}
     for _ in range(rounds):
-        took["late_interaction"].append(ask(CiteSeparate(), late, found, None))
-        took["cross_encoder"].append(ask(CiteSeparate(), cross, part, None))
-    made = {}
-    print(f"\n{'cite_separate':<20}{'pairs':>8}{'pairs/s':>10}{'pairs/processor s':>20}")
+        for shape, (model, part, dtype) in asked.items():
+            took[shape].append(ask(CiteSeparate(), model, part, None, dtype))
+    made: dict[str, Any] = {}
+    print(f"\n{'cite_separate':<20}{'pairs':>8}{'pairs/s':>10}{'pairs/processor s':>20}{'tokens/pair':>13}{'ratio':>8}")
+    cross_rate = statistics.median(row["pairs"] / row["seconds"] for row in took["cross_encoder"])
     for shape, rows in took.items():
         row = median(rows)
         made[shape] = {**row, "rate": row["pairs"] / row["seconds"], "work_rate": row["pairs"] / row["processor"]}
-        print(f"{shape:<20}{row['pairs']:>8.0f}{made[shape]['rate']:>10.1f}{made[shape]['work_rate']:>20.1f}")
-    ratios = {
-        name: made["late_interaction"][name] / made["cross_encoder"][name] for name in ("rate", "work_rate")
-    }  # fmt: skip
-    print(f"late interaction: {ratios['rate']:.1f} times the pairs a second, {ratios['work_rate']:.1f} for equal work")
-    return {**made, "ratios": ratios}
+        made[shape]["ratio"] = made[shape]["rate"] / cross_rate
+        print(
+            f"{shape:<20}{row['pairs']:>8.0f}{made[shape]['rate']:>10.1f}{made[shape]['work_rate']:>20.1f}"
+            f"{row['tokens'] / row['pairs']:>13.1f}{made[shape]['ratio']:>8.2f}"
+        )
+    return made
 
 
 def sized(found: Sequence[Example], statements: int, documents: int, words: int) -> list[Example]:

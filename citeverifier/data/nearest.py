@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from citeverifier.data.pairs import AT_LEAST_PARTIAL, NONE
-from citeverifier.records import Document, Example, Pair, Support, statement_id
+from citeverifier.records import Document, Example, Pair, statement_id
+from citeverifier.text.bm25 import collection, relative_bm25
 from citeverifier.text.rendering import render_document
-from citeverifier.verifiers.bm25 import BM25
+from citeverifier.text.words import words
 
 
 def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1)) -> Iterator[Pair]:
@@ -38,7 +39,7 @@ def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1))
                     support_max=AT_LEAST_PARTIAL[1],
                 )
                 yield positive
-                near = _by_nearness(example.documents[position], others, example.lang)
+                near = _by_nearness(example.documents[position], others)
                 for n in dict.fromkeys(min(n, len(near)) for n in ns):
                     yield replace(
                         positive,
@@ -50,10 +51,10 @@ def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1))
                     )
 
 
-def _by_nearness(document: Document, others: Sequence[Document], lang: str) -> list[Document]:
-    query = render_document(document)
-    pairs = [Pair("", "", "", lang, "", query, (other,), "nearness") for other in others]
-    engine = BM25()
-    engine.fit(pairs)
-    values = engine.score(pairs, Support.PARTIAL).values
+def _by_nearness(document: Document, others: Sequence[Document]) -> list[Document]:
+    query, *texts = (words(render_document(each)) for each in (document, *others))
+    if not query:
+        return list(others)
+    known = collection(texts)
+    values = [relative_bm25(query, [text], known) for text in texts]
     return [others[i] for i in sorted(range(len(others)), key=lambda i: -values[i])]

@@ -10,8 +10,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from citeverifier.verifiers.alignscore import ALIGNED
-
+ALIGNED = "aligned"
 CLASSES = (ALIGNED, "contradicted", "neutral")
 _BODY, _POOLER, _HEAD = "base_model.", "base_model.pooler.", "tri_layer."
 

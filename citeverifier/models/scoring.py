@@ -78,8 +78,9 @@ class Batches:
         self, order: Sequence[int], lengths: Sequence[int], forward: Callable[[list[int]], None], bar: Any
     ) -> None:
         done = 0
+        share = self._share(sum(lengths[i] for i in order))
         while done < len(order):
-            batches = self._cut(order, done, lengths)
+            batches = self._cut(order, done, lengths, share)
             done += sum(map(len, batches))
             fitted = self._side_by_side(batches, forward)
             bar.update(sum(len(batch) for batch, fits in zip(batches, fitted, strict=True) if fits))
@@ -91,12 +92,19 @@ class Batches:
                     torch.cuda.empty_cache()
                 self._rounds([i for batch in failed for i in batch], lengths, forward, bar)
 
-    def _cut(self, order: Sequence[int], done: int, lengths: Sequence[int]) -> list[list[int]]:
+    def _share(self, tokens: int) -> int:
+        """How many tokens a batch should have for no worker to wait long for another's last one."""
+        turns = -(-tokens // (self.budget * self.workers))
+        return -(-tokens // (turns * self.workers)) if tokens > self.budget else self.budget
+
+    def _cut(self, order: Sequence[int], done: int, lengths: Sequence[int], share: int) -> list[list[int]]:
         """The batches of the next round: one, or several a worker, so that they wait for each other seldom."""
         batches: list[list[int]] = []
         while done < len(order) and len(batches) < (1 if self.workers == 1 else ROUND * self.workers):
-            batches.append(list(order[done : done + max(1, self.budget // max(1, lengths[order[done]]))]))
-            done += len(batches[-1])
+            longest = max(1, lengths[order[done]])
+            rows = max(1, min(self.budget // longest, -(-share // longest)))
+            batches.append(list(order[done : done + rows]))
+            done += rows
         return batches
 
     def _side_by_side(self, batches: Sequence[list[int]], forward: Callable[[list[int]], None]) -> list[bool]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from citeverifier.models.alignscore import ALIGNED
 from citeverifier.models.device import Dtype, pretrained, runs_bf16
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Scores
 from citeverifier.verifiers.nli import class_named
 from citeverifier.verifiers.once import Once
-
-ALIGNED = "aligned"
 
 
 class AlignScore:

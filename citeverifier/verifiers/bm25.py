@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from citeverifier.records import Document, Pair, Support
+from citeverifier.text.bm25 import Collection, collection, relative_bm25
 from citeverifier.text.rendering import render_document
 from citeverifier.text.words import words
 from citeverifier.verifiers.base import Scores
-
-
-@dataclass(frozen=True)
-class _Collection:
-    """What the documents of one language say of words: how many documents, with which words, how long on average."""
-
-    documents: int
-    frequency: Counter[str]
-    mean_length: float
-
-    def rarity(self, word: str) -> float:
-        """Inverse document frequency, as Lucene has it."""
-        n = self.frequency[word]
-        return math.log(1 + (self.documents - n + 0.5) / (n + 0.5))
 
 
 class BM25:
@@ -46,14 +30,14 @@ class BM25:
 
     def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
         self.k1, self.b = k1, b
-        self._collections: dict[str, _Collection] = {}
+        self._collections: dict[str, Collection] = {}
 
     def fit(self, pairs: Sequence[Pair]) -> None:
         """Count the words of the pairs' documents, by language."""
         seen: dict[str, dict[Document, None]] = {}
         for pair in pairs:
             seen.setdefault(pair.lang, {}).update(dict.fromkeys(pair.documents))
-        self._collections = {lang: _collection(documents) for lang, documents in seen.items()}
+        self._collections = {lang: collection(map(_words, documents)) for lang, documents in seen.items()}
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """Scores in [0, 1]; raises RuntimeError before `fit`, ValueError for a language that it did not see."""
@@ -70,22 +54,10 @@ class BM25:
             if not query:
                 reasons[i] = "the statement has no words"
                 continue
-            collection = self._collections[pair.lang]
-            premise = [words(render_document(document)) for document in pair.documents]
-            values[i] = min(1.0, self._score(query, premise, collection) / self._score(query, [query], collection))
+            premise = [_words(document) for document in pair.documents]
+            values[i] = relative_bm25(query, premise, self._collections[pair.lang], self.k1, self.b)
         return Scores(values, reasons, distinct=len({(pair.statement, pair.documents) for pair in pairs}))
 
-    def _score(self, query: Sequence[str], premise: Sequence[Sequence[str]], collection: _Collection) -> float:
-        counted = [
-            (Counter(text), self.k1 * (1 - self.b + self.b * len(text) / collection.mean_length)) for text in premise
-        ]
-        return sum(
-            collection.rarity(word) * max((count[word] / (count[word] + norm) for count, norm in counted), default=0.0)
-            for word in query
-        )
 
-
-def _collection(documents: Iterable[Document]) -> _Collection:
-    texts = [words(render_document(document)) for document in documents]
-    frequency = Counter(word for text in texts for word in set(text))
-    return _Collection(len(texts), frequency, max(1.0, sum(map(len, texts)) / len(texts)))
+def _words(document: Document) -> list[str]:
+    return words(render_document(document))
