@@ -78,9 +78,8 @@ class Batches:
         self, order: Sequence[int], lengths: Sequence[int], forward: Callable[[list[int]], None], bar: Any
     ) -> None:
         done = 0
-        share = self._share(sum(lengths[i] for i in order))
         while done < len(order):
-            batches = self._cut(order, done, lengths, share)
+            batches = self._cut(order, done, lengths)
             done += sum(map(len, batches))
             fitted = self._side_by_side(batches, forward)
             bar.update(sum(len(batch) for batch, fits in zip(batches, fitted, strict=True) if fits))
@@ -92,19 +91,12 @@ class Batches:
                     torch.cuda.empty_cache()
                 self._rounds([i for batch in failed for i in batch], lengths, forward, bar)
 
-    def _share(self, tokens: int) -> int:
-        """How many tokens a batch should have for no worker to wait long for another's last one."""
-        turns = -(-tokens // (self.budget * self.workers))
-        return -(-tokens // (turns * self.workers)) if tokens > self.budget else self.budget
-
-    def _cut(self, order: Sequence[int], done: int, lengths: Sequence[int], share: int) -> list[list[int]]:
+    def _cut(self, order: Sequence[int], done: int, lengths: Sequence[int]) -> list[list[int]]:
         """The batches of the next round: one, or several a worker, so that they wait for each other seldom."""
         batches: list[list[int]] = []
         while done < len(order) and len(batches) < (1 if self.workers == 1 else ROUND * self.workers):
-            longest = max(1, lengths[order[done]])
-            rows = max(1, min(self.budget // longest, -(-share // longest)))
-            batches.append(list(order[done : done + rows]))
-            done += rows
+            batches.append(list(order[done : done + max(1, self.budget // max(1, lengths[order[done]]))]))
+            done += len(batches[-1])
         return batches
 
     def _side_by_side(self, batches: Sequence[list[int]], forward: Callable[[list[int]], None]) -> list[bool]:
@@ -211,12 +203,16 @@ class LateInteractionEngine:
             result.reasons |= dict.fromkeys(asked.pop(key), reason)
         kept = [i for group in asked.values() for i in group]
         documents = self._documents(list(dict.fromkeys(text for i in kept for text in texts[i])), result)
+        logits: list[Tensor] = []
         for key, group in asked.items():
             statement = statements[key].float()
             wanted = list(dict.fromkeys(text for i in group for text in texts[i]))
             best = dict(zip(wanted, self._matches(statement, [documents[text] for text in wanted]), strict=True))
             matches = torch.stack([torch.stack([best[text] for text in texts[i]]).amax(dim=0) for i in group])
-            result.values[group] = self._head(statement, matches)
+            every = torch.ones(1, len(statement), dtype=torch.bool, device=self.device)
+            logits.append(self.model.head(statement.unsqueeze(0), every, matches).squeeze(1))
+        if kept:
+            result.values[kept] = torch.cat(logits).double().cpu().numpy()
 
     def _matches(self, statement: Tensor, documents: Sequence[list[Tensor]]) -> Tensor:
         """The match of each statement token (s) with the best window of each document, (documents, s)."""
@@ -235,12 +231,6 @@ class LateInteractionEngine:
             chosen.append(max(range(start, end), key=mean.__getitem__))
             start = end
         return by_window[chosen]
-
-    def _head(self, statement: Tensor, matches: Tensor) -> NDArray[np.float64]:
-        """The logits (n,) of a statement (s, h) with its matches (n, s)."""
-        every = torch.ones(1, len(statement), dtype=torch.bool, device=self.device)
-        logits = self.model.head(statement.unsqueeze(0), every, matches)
-        return logits.squeeze(1).double().cpu().numpy()  # type: ignore[no-any-return]
 
     def _encode(self, ids: Sequence[list[int]], keep: Callable[[int, Tensor], Tensor]) -> list[Tensor]:
         """What `keep` makes of the position and the token vectors (tokens, h), in float32, of each row."""

