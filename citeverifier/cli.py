@@ -165,7 +165,7 @@ def report(
 def score(
     inputs: Annotated[list[str], typer.Argument(help="Parquet or JSONL files of pairs, or globs of them.")],
     out: Annotated[Path, typer.Argument(help="Folder for the scores; named again, goes on where it stopped.")],
-    model: Annotated[str | None, typer.Option(help="Checkpoint folder or hub id; default: the last trained.")] = None,
+    model: Annotated[str | None, typer.Option(help="Checkpoint folder or hub id; default: the last trained, else citeverifier-minilm.")] = None,
     level: Annotated[
         Literal["partial", "full"], typer.Option(help="What is asked: support of a part, or of all.")
     ] = "full",
@@ -190,7 +190,10 @@ def score(
             inputs, out, model=model, verifier=verifier, level=level, threshold=threshold, settings=setting or [],
             part_rows=part_rows, lang=lang,
         )  # fmt: skip
-        say(job, run(job), started)
+        summary = run(job)
+        say(job, summary, started)
+        if summary is not None and not summary["scored"]:
+            raise ValueError(f"expected a pair that can be scored, came {summary['pairs']} records and none")
 
 
 @app.command()

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -284,11 +286,19 @@ def _evidence(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def open_text(path: Path) -> IO[bytes]:
-    """Open a plain or gzipped file for reading bytes; raises FileNotFoundError with what to check."""
+@contextmanager
+def open_text(path: Path) -> Iterator[IO[bytes]]:
+    """Open a plain or gzipped file for reading bytes.
+
+    Raises FileNotFoundError with what to check; RecordError where a gzipped file turns out to be cut or damaged.
+    """
     if not path.is_file():
         raise FileNotFoundError(f"no such file: {path} (expected a JSON or JSONL file, plain or .gz)")
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as opened:
+            yield opened  # type: ignore[misc]
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise RecordError(f"{path}: expected a whole gzip file, came one that is cut or damaged ({error})") from None
 
 
 def read_jsonl(path: str | Path, parse: Callable[[Mapping[str, Any]], Record]) -> Iterator[Record]:

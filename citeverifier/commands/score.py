@@ -21,7 +21,7 @@ from typing import Any
 import citeverifier
 from citeverifier.data.stream import Row, find_files, parts
 from citeverifier.processes import rank, world_size
-from citeverifier.records import Support
+from citeverifier.records import LANGUAGES, Support
 
 RUN = "_run.json"  # underscores: readers of parquet folders pass such files over
 SUMMARY = "_summary.json"
@@ -92,18 +92,28 @@ def job_from_options(
 ) -> Job:
     """A job as the command line names it; `verifier` is a name of configs/verifier, `model` its checkpoint.
 
-    Raises ValueError where the verifier scores no pairs, or must be fitted on data first.
+    Raises ValueError where the verifier scores no pairs, or must be fitted on data first; on an unknown language,
+    verifier or setting.
     """
     from hydra import compose, initialize_config_dir
+    from hydra.errors import ConfigCompositionException, OverrideParseException
     from hydra.utils import instantiate
     from omegaconf import OmegaConf
 
     from citeverifier.paths import configs_dir
     from citeverifier.verifiers.base import Banded, Calibrated, Fittable
 
+    if lang is not None and lang not in LANGUAGES:
+        raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, came {lang!r}")
     files = find_files(inputs)
-    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        config = compose("eval", overrides=[f"verifier={verifier}", *settings])
+    try:
+        with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+            config = compose("eval", overrides=[f"verifier={verifier}", *settings])
+    except (ConfigCompositionException, OverrideParseException) as error:
+        asked = " ".join([f"--verifier {verifier}", *(f"--setting {each}" for each in settings)])
+        raise ValueError(
+            f"{asked}: expected names of configs/verifier and keys of configs/eval.yaml: {error}"
+        ) from error
     if model is not None:
         if "path" not in config.verifier:
             raise ValueError(f"--verifier {verifier} has no model to load, came --model {model}; leave one of them out")

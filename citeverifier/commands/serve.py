@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from citeverifier.commands.answers import USAGE, load_verifier, plain_errors
+from citeverifier.extras import not_installed
 from citeverifier.records import LANGUAGES
 
 TOKEN = "CITEVERIFIER_TOKEN"
@@ -19,9 +20,7 @@ def serve(model: str | None, host: str, port: int, lang: str | None, token_file:
         from citeverifier.server.run import listen, run
         from citeverifier.server.settings import Settings
     except ModuleNotFoundError as error:
-        typer.echo(
-            f"error: the package {error.name!r} is not installed; run pip install 'citeverifier[serve]'", err=True
-        )
+        typer.echo(f"error: {not_installed(error.name)}", err=True)
         raise typer.Exit(USAGE) from None
     with plain_errors():
         if lang is not None and lang not in LANGUAGES:

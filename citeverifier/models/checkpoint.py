@@ -64,9 +64,11 @@ def backbone_path(name: str) -> str:
     package, _, folder = name.removeprefix(PACKAGE).partition("/")
     found = packaged(package, folder)
     if found is None:
+        own = package.startswith("citeverifier")  # it comes with the repository
+        installed = f"-e models/{package.replace('_', '-')}" if own else package.replace("_", "-")
         raise FileNotFoundError(
-            f"backbone {name!r}: the package {package!r} is not installed; run "
-            f"`pip install {package.replace('_', '-')}` or give backbone.name=HUB_ID_OR_FOLDER"
+            f"backbone {name!r}: the package {package!r} is not installed; run `pip install {installed}` or give "
+            "backbone.name=HUB_ID_OR_FOLDER"
         )
     return str(found)
 

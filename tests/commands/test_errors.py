@@ -27,6 +27,13 @@ def test_a_mistake_is_one_line(error: Exception, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == "error: expected a\n(HYDRA_FULL_ERROR=1 shows where)\n"
 
 
+def test_a_part_that_is_not_installed_names_its_extra(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended, plain_errors():
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+    assert ended.value.code == 2
+    assert "'torch' is not installed; run pip install 'citeverifier[train]'" in capsys.readouterr().err
+
+
 def test_a_mistake_inside_hydra_is_the_same_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended, plain_errors():
         instantiate(MISSING)
@@ -40,6 +47,8 @@ def test_what_is_no_mistake_of_the_users_keeps_its_traceback(node: dict[str, obj
         instantiate(node)
     with pytest.raises(KeyError), plain_errors():
         raise KeyError("a bug")
+    with pytest.raises(ModuleNotFoundError), plain_errors():
+        raise ModuleNotFoundError("a bug", name="citeverifier.nothing")
 
 
 def test_the_traceback_is_there_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:

