@@ -165,7 +165,9 @@ def report(
 def score(
     inputs: Annotated[list[str], typer.Argument(help="Parquet or JSONL files of pairs, or globs of them.")],
     out: Annotated[Path, typer.Argument(help="Folder for the scores; named again, goes on where it stopped.")],
-    model: Annotated[str | None, typer.Option(help="Checkpoint folder or hub id; default: the last trained, else citeverifier-minilm.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Checkpoint folder or hub id; default: last trained, else citeverifier-minilm.")
+    ] = None,
     level: Annotated[
         Literal["partial", "full"], typer.Option(help="What is asked: support of a part, or of all.")
     ] = "full",
