@@ -6,7 +6,7 @@
     against asking each alone: seconds, pairs asked, distinct pairs, pairs that were scored.
 (b) cite_separate by late interaction, as it comes and in int8, and by the cross-encoder on the same backbone: pairs a
     second. The cross-encoder takes a third of the examples. Beside it the tokens that either reads: what sharing can
-    give at most.
+    give at most. Then both by the number of statements, each over ten documents of 80 words.
 (c) Seconds over the number of statements, of documents and over document length, and the slope of their logarithms (1 =
     linear), with a plot in outputs/benchmarks/schemes.png. Late interaction encodes each document once, so that more
     statements add little.
@@ -111,6 +111,16 @@ def shapes(late: str, cross: str, found: Sequence[Example], rounds: int) -> dict
             f"{shape:<20}{row['pairs']:>8.0f}{made[shape]['rate']:>10.1f}{made[shape]['work_rate']:>20.1f}"
             f"{row['tokens'] / row['pairs']:>13.1f}{made[shape]['ratio']:>8.2f}"
         )
+    made["ratio_by_statements"] = {}
+    for statements in (2, 4, 6, 8):
+        part = sized(found, statements, documents=10, words=80)
+        seconds: dict[str, list[float]] = {late: [], cross: []}
+        for _ in range(max(3, rounds)):
+            for model in seconds:
+                seconds[model].append(ask(CiteSeparate(include_corrupted=False), model, part, None)["seconds"])
+        ratio = statistics.median(seconds[cross]) / statistics.median(seconds[late])
+        made["ratio_by_statements"][statements] = ratio
+        print(f"{statements} statements over ten documents: late interaction {ratio:.2f} times as fast")
     return made
 
 
