@@ -13,7 +13,7 @@ _MISTAKES = (ValueError, OSError, ModuleNotFoundError)
 
 
 def _is_mistake(cause: BaseException | None) -> bool:
-    ours = isinstance(cause, ModuleNotFoundError) and (cause.name or "").startswith("citeverifier")
+    ours = isinstance(cause, ModuleNotFoundError) and (cause.name or "").partition(".")[0] == "citeverifier"
     return isinstance(cause, _MISTAKES) and not ours
 
 
