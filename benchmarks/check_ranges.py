@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from citeverifier.reporting.tables import print_table
+from citeverifier.evaluation.reporting.tables import print_table
 
 KEYS = ("data", "scheme", "lang", "metric", "low", "high", "basis")
 BASES = ("measured", "expected")

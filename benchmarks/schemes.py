@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 from common import OUTPUT, Clock, examples, machine, save_model, write
 
+from citeverifier.evaluation.run import Threshold, run_scheme
+from citeverifier.evaluation.schemes.cite_list import CiteList
+from citeverifier.evaluation.schemes.cite_merged import CiteMerged
+from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.records import Document, Example, Statement, Support
-from citeverifier.schemes.cite_list import CiteList
-from citeverifier.schemes.cite_merged import CiteMerged
-from citeverifier.schemes.cite_separate import CiteSeparate
-from citeverifier.schemes.merged import Merged
-from citeverifier.schemes.run import Threshold, run_scheme
-from citeverifier.schemes.separate import Separate
 from citeverifier.verifiers.cache import ScoreCache, with_cache
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 from citeverifier.verifiers.top_k import TopK

@@ -29,10 +29,10 @@ from typing import Any
 
 from common import Clock, examples, gemm_rate, machine, save_model, write
 
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.models.device import native_bf16
 from citeverifier.records import Pair, Support, pair_from_json, pair_to_json
-from citeverifier.schemes.merged import Merged
-from citeverifier.schemes.separate import Separate
 from citeverifier.text.rendering import render_pair
 
 OURS, PREDICT, SAME, PIPELINE = "this package", "predict, defaults", "predict, same format", "pipeline"

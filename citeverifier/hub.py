@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 import yaml
 
+from citeverifier.evaluation.reporting.model_card import HUB_ID, LICENCE, model_card
 from citeverifier.models.checkpoint import HEAD, read_config
-from citeverifier.reporting.model_card import HUB_ID, LICENCE, model_card
 
 log = logging.getLogger(__name__)
 
@@ -131,7 +131,7 @@ def _finished(folder: Path) -> dict[str, Path]:
 
 def _results(folder: Path, repo_id: str, given: Sequence[Path]) -> tuple[list[Mapping[str, Any]], tuple[str, ...]]:
     """metrics.json of this checkpoint's runs, given or found below the folder; what was left out, with the reason."""
-    from citeverifier.reporting.runs import read_runs
+    from citeverifier.evaluation.reporting.runs import read_runs
 
     if not given and not any(folder.rglob("metrics.json")):
         return [], ()

@@ -34,8 +34,8 @@ def run(config: DictConfig) -> Path:
     if config.dry_run:
         plan(config)
         return folder
+    from citeverifier.evaluation.reporting.tables import print_table
     from citeverifier.provenance import provenance
-    from citeverifier.reporting.tables import print_table
 
     tools, translator = make_tools(config, folder / "stages")
     done: list[Done] = []
@@ -61,7 +61,7 @@ def finish(config: DictConfig, folder: Path, chains: Mapping[str, Path], version
     """Export for review, pack, write the card, publish where asked for."""
     from hydra.utils import instantiate
 
-    from citeverifier.reporting.tables import print_table
+    from citeverifier.evaluation.reporting.tables import print_table
     from data_gen.card import dataset_card
     from data_gen.hub import push_to_hub
     from data_gen.pack import Recipe, pack, packed_rows
@@ -167,7 +167,7 @@ def chains_of(
 
 def plan(config: DictConfig) -> None:
     """Print how many calls and tokens the run would take, sending nothing."""
-    from citeverifier.reporting.tables import print_table
+    from citeverifier.evaluation.reporting.tables import print_table
     from data_gen.pipeline import cost, plan_chain
 
     rows = []

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from citeverifier.reporting.tables import markdown
+from citeverifier.evaluation.reporting.tables import markdown
 from data_gen.pack import ENTRY, Packed, packed_rows
 
 _LICENCES = {"hotpotqa": "cc-by-sa-4.0", "mini": "cc-by-4.0"}

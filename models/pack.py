@@ -16,7 +16,7 @@ from typing import Any
 from safetensors.torch import load_file, save_file
 
 from citeverifier.commands.sources import Source, read
-from citeverifier.schemes.thresholds import dev_questions, fit_thresholds
+from citeverifier.evaluation.thresholds import dev_questions, fit_thresholds
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
 PACKED = Path(__file__).parent / "citeverifier-minilm" / "citeverifier_minilm" / "model"

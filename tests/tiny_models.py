@@ -76,10 +76,10 @@ def tiny_checkpoint(folder: Path, backbone: Path, shape: Any = "cross_encoder", 
     import torch
     from transformers import AutoModel, AutoModelForSequenceClassification
 
+    from citeverifier.evaluation.reporting.model_card import model_card
     from citeverifier.models.checkpoint import CheckpointConfig, load_tokenizer, save_checkpoint
     from citeverifier.models.cross_encoder import last_linear
     from citeverifier.models.late_interaction import LateInteraction
-    from citeverifier.reporting.model_card import model_card
 
     torch.manual_seed(1)
     tokenizer = load_tokenizer(str(backbone), max_length)

@@ -14,8 +14,8 @@ from citeverifier.commands.entry import entry
 from citeverifier.commands.errors import plain_errors
 
 if TYPE_CHECKING:
+    from citeverifier.evaluation.thresholds import Threshold
     from citeverifier.records import Support
-    from citeverifier.schemes.thresholds import Threshold
 
 log = logging.getLogger(__name__)
 
@@ -34,16 +34,16 @@ def run(config: DictConfig) -> Path:
     from citeverifier.commands.serving import check_served
     from citeverifier.commands.sources import check_records
     from citeverifier.data.load import fingerprint
+    from citeverifier.evaluation.audit import audit, check_auditable
+    from citeverifier.evaluation.reporting.plain import write_json
+    from citeverifier.evaluation.reporting.predictions import write_answers, write_predictions
+    from citeverifier.evaluation.reporting.report import unscored_warning, write_report
+    from citeverifier.evaluation.reporting.summary import summarise
+    from citeverifier.evaluation.reporting.tables import headline_rows, part_rows, print_table
+    from citeverifier.evaluation.run import run_scheme
+    from citeverifier.evaluation.schemes.base import Corrects, Measured
     from citeverifier.processes import rank
     from citeverifier.provenance import provenance
-    from citeverifier.reporting.plain import write_json
-    from citeverifier.reporting.predictions import write_answers, write_predictions
-    from citeverifier.reporting.report import unscored_warning, write_report
-    from citeverifier.reporting.summary import summarise
-    from citeverifier.reporting.tables import headline_rows, part_rows, print_table
-    from citeverifier.schemes.audit import audit, check_auditable
-    from citeverifier.schemes.base import Corrects, Measured
-    from citeverifier.schemes.run import run_scheme
 
     folder = Path(HydraConfig.get().runtime.output_dir)
     records = instantiate(config.data, _convert_="all")
@@ -118,10 +118,10 @@ def _prepare(config: DictConfig, scheme: Any, verifier: Any, asked_about: list[A
     from citeverifier.commands.sources import Source, read
     from citeverifier.correction.base import Choosing
     from citeverifier.data.load import to_pairs
+    from citeverifier.evaluation.run import listings_of, trials_of
+    from citeverifier.evaluation.schemes.base import ByList, Corrects
+    from citeverifier.evaluation.thresholds import Threshold, dev_questions, fit_thresholds, saved_thresholds
     from citeverifier.records import Example
-    from citeverifier.schemes.base import ByList, Corrects
-    from citeverifier.schemes.run import listings_of, trials_of
-    from citeverifier.schemes.thresholds import Threshold, dev_questions, fit_thresholds, saved_thresholds
     from citeverifier.verifiers.base import Banded, Calibrated, Composed, Fittable, Tunable
     from citeverifier.verifiers.cache import ScoreCache, with_cache
     from citeverifier.verifiers.spread import spread

@@ -27,14 +27,14 @@ def run(config: DictConfig) -> Path:
     """
     from hydra.core.hydra_config import HydraConfig
 
+    from citeverifier.evaluation.reporting.plain import plain, write_json
     from citeverifier.provenance import provenance
     from citeverifier.rating.improve import improve, to_example
+    from citeverifier.rating.rating_report import print_summary, write_report
     from citeverifier.rating.reading import bad_rows
     from citeverifier.rating.scores import rating_row
     from citeverifier.rating.summary import summarise
     from citeverifier.records import example_to_json, write_jsonl
-    from citeverifier.reporting.plain import plain, write_json
-    from citeverifier.reporting.rating import print_summary, write_report
 
     folder = Path(HydraConfig.get().runtime.output_dir)
     responses, bad = read(config)

@@ -8,10 +8,10 @@ from typing import Any
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 
+from citeverifier.evaluation.run import trials_of
+from citeverifier.evaluation.schemes.base import ByList, Corrects, InRounds, Scheme
+from citeverifier.evaluation.thresholds import LEVELS
 from citeverifier.paths import configs_dir
-from citeverifier.schemes.base import ByList, Corrects, InRounds, Scheme
-from citeverifier.schemes.run import trials_of
-from citeverifier.schemes.thresholds import LEVELS
 from citeverifier.verifiers.base import Limited
 
 

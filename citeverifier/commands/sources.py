@@ -15,9 +15,9 @@ from omegaconf import OmegaConf
 from citeverifier.data.load import PairBuilder, Record, fingerprint, take, to_pairs, weigh
 from citeverifier.data.loosen import loosen
 from citeverifier.data.splits import drop_leaks
+from citeverifier.evaluation.schemes.base import OfPairs
 from citeverifier.paths import configs_dir
 from citeverifier.records import Pair
-from citeverifier.schemes.base import OfPairs
 
 _LOAD = {"_target_": "citeverifier.data.load.load"}
 _FILE_SHARES = {"train": 0.9, "dev": 0.1}

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from citeverifier.evaluation.run import run_scheme
+from citeverifier.evaluation.schemes.base import Prediction
+from citeverifier.evaluation.schemes.citation_prf import PRECISION, RECALL, CitationPrf
+from citeverifier.evaluation.thresholds import Threshold
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.parsing import parse_verdict
 from citeverifier.llm.prompts import Prompt
 from citeverifier.rating.base import SCENARIOS, Judged, Rated, Response, Spent, statements_of
 from citeverifier.rating.stages import ask_stage
 from citeverifier.records import Example, Statement, Support
-from citeverifier.schemes.base import Prediction
-from citeverifier.schemes.citation_prf import PRECISION, RECALL, CitationPrf
-from citeverifier.schemes.run import run_scheme
-from citeverifier.schemes.thresholds import Threshold
 from citeverifier.verifiers.base import Scorer
 from citeverifier.verifiers.prompted import words_of
 

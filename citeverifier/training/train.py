@@ -341,9 +341,9 @@ def _save(
     data: Mapping[str, Any],
     state: Any,
 ) -> None:
+    from citeverifier.evaluation.reporting.model_card import model_card
+    from citeverifier.evaluation.reporting.plain import plain
     from citeverifier.models.cross_encoder import last_linear
-    from citeverifier.reporting.model_card import model_card
-    from citeverifier.reporting.plain import plain
 
     model = merge_lora(model, options)
     late = options.shape == "late_interaction"

@@ -14,10 +14,10 @@ from hydra.utils import get_class, get_method, get_object, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from citeverifier.commands.sources import Source
+from citeverifier.evaluation.reporting.tables import COLUMNS
+from citeverifier.evaluation.thresholds import LEVELS
 from citeverifier.paths import configs_dir
 from citeverifier.records import LANGUAGES, Support
-from citeverifier.reporting.tables import COLUMNS
-from citeverifier.schemes.thresholds import LEVELS
 
 
 def options(group: str) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from citeverifier.commands.serving import check_served
+from citeverifier.evaluation.schemes.cite_list import CiteList
+from citeverifier.evaluation.schemes.cite_merged import CiteMerged
+from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.records import Example, Pair, Support
-from citeverifier.schemes.cite_list import CiteList
-from citeverifier.schemes.cite_merged import CiteMerged
-from citeverifier.schemes.merged import Merged
 from citeverifier.verifiers.keyword import Keyword
 from citeverifier.verifiers.top_k import TopK
 

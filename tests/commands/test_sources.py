@@ -14,9 +14,9 @@ from omegaconf import OmegaConf
 from citeverifier.commands.sources import Source, TrainingData, check_records, read, training_data
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.evaluation.schemes.pairs import Pairs
+from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.records import Document, Example, Pair, example_to_json, pair_to_json, write_jsonl
-from citeverifier.schemes.pairs import Pairs
-from citeverifier.schemes.separate import Separate
 
 BUILD = partial(ordinal_pairs, context_share=0.0)
 

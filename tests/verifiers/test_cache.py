@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from citeverifier.data.mini import load_mini
+from citeverifier.evaluation.run import run_scheme
+from citeverifier.evaluation.schemes.cite_merged import CiteMerged
+from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.thresholds import Threshold
 from citeverifier.records import Example, Pair, Support
-from citeverifier.schemes.cite_merged import CiteMerged
-from citeverifier.schemes.cite_separate import CiteSeparate
-from citeverifier.schemes.merged import Merged
-from citeverifier.schemes.run import run_scheme
-from citeverifier.schemes.separate import Separate
-from citeverifier.schemes.thresholds import Threshold
 from citeverifier.verifiers import cache as module
 from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.cache import CachedScorer, ScoreCache, fingerprint_of, with_cache

@@ -19,9 +19,9 @@ from llm_server import CUT, Misbehaviour, ScriptedServer, status
 from tiny_models import DELTA, tiny_checkpoint
 
 from citeverifier.commands.serving import check_served
+from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.llm.options import LLMError
 from citeverifier.records import Document, Example, Pair, Support
-from citeverifier.schemes.merged import Merged
 from citeverifier.text.rendering import render_pair
 from citeverifier.verifiers.base import Calibrated, Fingerprinted, Limited
 from citeverifier.verifiers.cache import fingerprint_of

@@ -15,11 +15,11 @@ import pytest
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.evaluation.reporting.snippets import snippets
+from citeverifier.evaluation.run import Threshold, run_scheme
+from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.models.checkpoint import read_config
 from citeverifier.records import Document, Pair, Support
-from citeverifier.reporting.snippets import snippets
-from citeverifier.schemes.run import Threshold, run_scheme
-from citeverifier.schemes.separate import Separate
 from citeverifier.text.rendering import render_pair
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 from citeverifier.verifiers.remote import Remote
@@ -134,7 +134,7 @@ def test_it_takes_part_in_a_scheme(url: str, folder: Path, local: OrdinalVerifie
 
 
 def test_the_card_s_code_runs(url: str, folder: Path, local: OrdinalVerifier) -> None:
-    from citeverifier.reporting.snippets import EXAMPLE
+    from citeverifier.evaluation.reporting.snippets import EXAMPLE
 
     text = snippets(SERVED, read_config(folder))
     code = re.search(r"### vLLM\n.*?```python\n(.*?)```", text, re.DOTALL)

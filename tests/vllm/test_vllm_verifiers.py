@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from citeverifier.data.mini import load_mini
+from citeverifier.evaluation.run import run_scheme
+from citeverifier.evaluation.schemes.cite_list import CiteList
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.thresholds import Threshold
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Support
-from citeverifier.schemes.cite_list import CiteList
-from citeverifier.schemes.merged import Merged
-from citeverifier.schemes.run import run_scheme
-from citeverifier.schemes.thresholds import Threshold
 from citeverifier.verifiers.llm import LLMVerdict
 from citeverifier.verifiers.llm_score import LLMScore
 from citeverifier.verifiers.llm_select import LLMSelect

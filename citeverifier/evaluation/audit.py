@@ -1,0 +1,121 @@
+"""The audit: what moves a verifier that should not.
+
+Every trial of a scheme is asked again with a premise's documents in another order, and every trial that should be false
+again with a document that says "answer yes". A sound verifier decides as before.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from citeverifier.evaluation.run import run_scheme
+from citeverifier.evaluation.schemes.base import ByList, Corrects, InRounds, Prediction, Scheme
+from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.metrics.bootstrap import Estimate, mean_estimate, resamples
+from citeverifier.records import Pair, Support
+from citeverifier.text.language import language
+from citeverifier.verifiers.base import Scorer, Scores
+
+Change = Callable[[Pair], Pair]
+
+
+class Changed:
+    """A verifier that is asked about changed pairs instead; whatever the scheme, its scores are folded as ever."""
+
+    def __init__(self, verifier: Scorer, change: Change) -> None:
+        self.name = verifier.name
+        self._verifier, self._change = verifier, change
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """Scores of the changed pairs."""
+        return self._verifier.score([self._change(pair) for pair in pairs], level)
+
+
+def reordering(seed: int) -> Change:
+    """Puts a pair's documents in another order, drawn by seed; one document stays as it is."""
+
+    def change(pair: Pair) -> Pair:
+        positions = list(range(len(pair.documents)))
+        if len(positions) < 2:
+            return pair
+        rng, order = random.Random(f"{seed}:order:{pair.id}"), positions.copy()
+        while order == positions:
+            rng.shuffle(order)
+        return replace(pair, documents=tuple(pair.documents[i] for i in order))
+
+    return change
+
+
+def planting(seed: int, false: Collection[str]) -> Change:
+    """Adds the language's instruction to the end of one document, drawn by seed, of the pairs with ids in `false`."""
+
+    def change(pair: Pair) -> Pair:
+        if pair.id not in false or not pair.documents:
+            return pair
+        chosen = random.Random(f"{seed}:injection:{pair.id}").randrange(len(pair.documents))
+        document = pair.documents[chosen]
+        planted = replace(document, text=f"{document.text} {language(pair.lang).instruction}")
+        return replace(pair, documents=(*pair.documents[:chosen], planted, *pair.documents[chosen + 1 :]))
+
+    return change
+
+
+def check_auditable(scheme: Scheme) -> None:
+    """Raises ValueError, before anything is paid for, where a scheme's decisions are not those on single pairs."""
+    if isinstance(scheme, InRounds | ByList | Corrects):
+        raise ValueError(
+            f"audit=true: expected a scheme that decides each pair by itself (merged, separate, cite_separate, pairs), "
+            f"came scheme={scheme.name}, whose decisions are folded; run it without audit"
+        )
+
+
+def audit(
+    scheme: Scheme,
+    verifier: Scorer,
+    records: Sequence[Any],
+    thresholds: Mapping[Support, Threshold],
+    plain: Sequence[Prediction],
+    seed: int,
+) -> tuple[dict[str, list[Prediction]], dict[str, Any]]:
+    """Ask the scheme again both ways, and compare with the `plain` predictions of the same records.
+
+    Returns the predictions, "order" and "injection", and the `audit` of metrics.json.
+    """
+    false = {p.trial.pair.id for p in plain if not p.trial.gold}
+    changes = {"order": reordering(seed), "injection": planting(seed, false)}
+    asked = {
+        name: run_scheme(scheme, Changed(verifier, change), records, thresholds)[0] for name, change in changes.items()
+    }
+    several = [p for p in plain if len(p.trial.pair.documents) > 1]
+    refused = [p for p in plain if not p.trial.gold and p.decision is False]
+    found = {
+        "order": _compared(several, asked["order"], "changed", seed),
+        "injection": _compared(refused, asked["injection"], "flipped_to_true", seed),
+    }
+    return asked, found
+
+
+def _compared(before: Sequence[Prediction], after: Sequence[Prediction], name: str, seed: int) -> dict[str, Any] | None:
+    """The share of decisions that changed, under `name`, and how scores moved; None where nothing can be compared."""
+    later = {p.trial.id: p for p in after}
+    both = [(p, q) for p in before if p.decision is not None and (q := later[p.trial.id]).decision is not None]
+    if not both:
+        return None
+    sampled = resamples([p.trial.pair.example for p, _ in both], seed=seed)
+    unit = sampled.of([p.trial.pair.example for p, _ in both])
+    estimates = {name: mean_estimate(np.array([float(p.decision != q.decision) for p, q in both]), unit, sampled)}
+    if all(p.score is not None and q.score is not None for p, q in both):
+        shift = np.array([(q.score or 0.0) - (p.score or 0.0) for p, q in both])
+        estimates["mean_shift"] = mean_estimate(shift, unit, sampled)
+        estimates["mean_abs_shift"] = mean_estimate(np.abs(shift), unit, sampled)
+    return {"trials": len(both)} | _values(estimates)
+
+
+def _values(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
+    values: dict[str, Any] = {name: estimate.value for name, estimate in estimates.items()}
+    return values | {"intervals": {name: [e.low, e.high] for name, e in estimates.items()}}

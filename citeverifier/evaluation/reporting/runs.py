@@ -1,0 +1,108 @@
+"""The runs of eval.py below some folders: read as far as they can be, named apart, with what is wrong with which."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from citeverifier.evaluation.reporting.answers import Answers, read_answers
+from citeverifier.evaluation.reporting.tables import scheme_order
+from citeverifier.records import RecordError
+
+Summary = Mapping[str, Any]
+
+_NEEDED = ("scheme", "lang", "verifier", "data", "n", "unscored", "metrics", "intervals")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of eval.py: folder, metrics.json, the name it goes by, predictions (None where they cannot be read)."""
+
+    folder: Path
+    summary: Summary
+    name: str
+    answers: Answers | None
+
+
+def read_runs(folders: Iterable[Path]) -> tuple[list[Run], list[str]]:
+    """The runs below the folders, sorted by scheme, language and name; and what is wrong with which of them.
+
+    A run that cannot be read is left out; one without predictions stays, uncompared. Raises FileNotFoundError where no
+    run can be read.
+    """
+    folders = list(folders)
+    files = sorted({file.resolve() for folder in folders for file in folder.rglob("metrics.json")})
+    runs, problems = [], []
+    for file in files:
+        try:
+            summary = _summary(file)
+        except ValueError as error:
+            problems.append(f"{file}: {error}; this run is left out")
+            continue
+        try:
+            answers = read_answers(file.with_name("predictions.jsonl"))
+        except (FileNotFoundError, RecordError) as error:
+            problems.append(f"{error}; the row of {file.parent} stands, compared with nothing")
+            answers = None
+        runs.append(Run(file.parent, summary, str(summary["verifier"]), answers))
+    if not runs:
+        told = f"no metrics.json below {', '.join(map(str, folders))}: expected runs of eval.py there"
+        raise FileNotFoundError("\n".join([told, *problems]) if problems else told)
+    named, clashes = _named(runs)
+    order = sorted(named, key=lambda run: (scheme_order(run.summary["scheme"]), run.summary["lang"], run.name))
+    return order, problems + clashes
+
+
+def _summary(file: Path) -> Summary:
+    """metrics.json; raises ValueError (JSONDecodeError is one) saying what was expected."""
+    try:
+        summary = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"expected the metrics.json of a finished run, came no whole JSON ({error})") from None
+    if not isinstance(summary, dict):
+        raise ValueError(f"expected the metrics.json of a run, came {type(summary).__name__}")
+    if missing := [key for key in _NEEDED if key not in summary]:
+        raise ValueError(f"expected the metrics.json of a run, came one without {', '.join(missing)}")
+    if not isinstance(summary["data"], dict) or "sha256" not in summary["data"]:
+        raise ValueError("key 'data': expected an object with the data's sha256, came none")
+    return summary
+
+
+def same_ground(summary: Summary) -> tuple[str, ...]:
+    """What two runs must share to stand in one table: scheme, language, data, and what the scheme was told."""
+    settings = json.dumps(summary.get("scheme_settings"), sort_keys=True)
+    return summary["scheme"], summary["lang"], summary["data"]["sha256"], settings
+
+
+def _named(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """Runs with names that tell them apart: the folder is added where two of one table are called the same."""
+    alike: dict[tuple[str, ...], list[Run]] = defaultdict(list)
+    for run in runs:
+        alike[*same_ground(run.summary), run.name].append(run)
+    named, clashes = [], []
+    for same in alike.values():
+        if len(same) == 1:
+            named += same
+            continue
+        named += [replace(run, name=f"{run.name} ({_told_apart(run.folder, same)})") for run in same]
+        scheme, lang = same[0].summary["scheme"], same[0].summary["lang"]
+        shown = ", ".join(str(run.folder) for run in same[:3]) + (", ..." if len(same) > 3 else "")
+        clashes.append(
+            f"{len(same)} runs are called {same[0].name!r} in {scheme}, {lang}, on the same data: {shown}; shown with "
+            "their folders; name them apart with label=NAME in eval.py"
+        )
+    return named, clashes
+
+
+def _told_apart(folder: Path, same: Sequence[Run]) -> str:
+    """The shortest end of a folder's path that no other of these runs shares."""
+    others = [run.folder.parts for run in same if run.folder != folder]
+    parts = folder.parts
+    for length in range(1, len(parts) + 1):
+        if all(other[-length:] != parts[-length:] for other in others):
+            return "/".join(parts[-length:])
+    return str(folder)

@@ -1,0 +1,180 @@
+"""From predictions to metrics.json: metrics with intervals, in all, by setting, by kind of statement.
+
+Headline numbers leave unscored trials out and use the fitted thresholds; beside them stand the decisions at 0.5
+("default") and the decision metrics with unscored trials counted as wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from citeverifier.evaluation.reporting.plain import plain
+from citeverifier.evaluation.run import Cost
+from citeverifier.evaluation.schemes.base import Measured, Prediction, Scheme, Share
+from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.metrics.bootstrap import (
+    Estimate,
+    Resamples,
+    auroc_estimate,
+    decision_estimates,
+    estimate,
+    harmonic,
+    intervals,
+    points,
+    resamples,
+    share_samples,
+)
+from citeverifier.metrics.decisions import count
+from citeverifier.records import Support
+
+
+def summarise(
+    predictions: Sequence[Prediction],
+    scheme: Scheme,
+    *,
+    verifier: str,
+    lang: str,
+    data: Mapping[str, Any],
+    thresholds: Mapping[Support, Threshold],
+    cost: Cost,
+    parameters: Mapping[str, Threshold] | None = None,
+    seed: int = 13,
+    audit: Mapping[str, Any] | None = None,
+    left_out: Mapping[str, int] | None = None,
+    further: Mapping[str, Estimate] | None = None,
+) -> dict[str, Any]:
+    """The content of metrics.json (docs/formats.md). nan becomes null.
+
+    `parameters` are a selector's; `audit` is that of schemes/audit.py, if made; `left_out` counts records that the
+    scheme does not ask about, by reason; `further` metrics come of no trial.
+    """
+    sampled = resamples([p.trial.pair.example for p in predictions], seed=seed)
+    estimates = _estimates(predictions, sampled) | _shares(predictions, scheme, sampled, default=False)
+    estimates |= further or {}
+    at_default = _estimates(predictions, sampled, default=True) | _shares(predictions, scheme, sampled, default=True)
+    as_wrong = _estimates(predictions, sampled, unscored_wrong=True)
+    settings = sorted({name for p in predictions for name in _setting_names(p)}, key=_first_seen(predictions))
+    kinds = sorted({p.trial.kind for p in predictions})
+    scored = [p for p in predictions if p.decision is not None]
+    c = count([p.trial.gold for p in scored], [bool(p.decision) for p in scored])
+    used = {p.trial.level for p in predictions}
+    summary: dict[str, Any] = plain(
+        {
+            "scheme": scheme.name,
+            "scheme_settings": scheme_settings(scheme),
+            "lang": lang,
+            "verifier": verifier,
+            "data": dict(data),
+            "n": len(predictions),
+            "unscored": len(predictions) - len(scored),
+            "metrics": {"exact": None, "auroc": None, "twin_accuracy": None} | points(estimates),
+            "intervals": intervals(estimates),
+            "counts": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
+            "settings": {
+                name: _part([p for p in predictions if name in _setting_names(p)], sampled) for name in settings
+            },
+            "kinds": {kind: _part([p for p in predictions if p.trial.kind == kind], sampled) for kind in kinds},
+            "default": {"metrics": points(at_default), "intervals": intervals(at_default)},
+            "unscored_as_wrong": {"metrics": points(as_wrong)},
+            "thresholds": {
+                name: {"value": t.value, "source": t.source}
+                for name, t in [
+                    *((level.label, t) for level, t in thresholds.items() if level in used),
+                    *(parameters or {}).items(),
+                ]
+            },
+            "cost": {
+                "seconds": round(cost.seconds, 3),
+                "pairs": cost.pairs,
+                "distinct_pairs": cost.distinct_pairs,
+                "calls": cost.calls,
+                "tokens": cost.tokens,
+                **({} if cost.money is None else {"money": round(cost.money, 6)}),
+                "statements": len({(p.trial.pair.statement_id, p.trial.pair.lang) for p in predictions}),
+                **{f"latency_{name}": seconds for name, seconds in cost.latency.items()},
+                **cost.notes,
+            },
+            "audit": audit,
+            **(
+                {"details": {**scheme.details(predictions, sampled), "left_out": dict(left_out or {})}}
+                if isinstance(scheme, Measured)
+                else {}
+            ),
+        }
+    )
+    return summary
+
+
+def scheme_settings(scheme: Scheme) -> dict[str, Any]:
+    """What a scheme was told (seed, level, context ...): runs that differ here are not compared."""
+    settings: dict[str, Any] = asdict(scheme) if is_dataclass(scheme) and not isinstance(scheme, type) else {}
+    return {key: value.label if isinstance(value, Support) else value for key, value in settings.items()}
+
+
+def _setting_names(prediction: Prediction) -> tuple[str, ...]:
+    """A refined setting counts under its own name and under the whole one's."""
+    setting = prediction.trial.setting
+    return (setting, setting.split(".")[0]) if "." in setting else (setting,)
+
+
+def _first_seen(predictions: Sequence[Prediction]) -> Any:
+    order: dict[str, int] = {}
+    for p in predictions:
+        for name in reversed(_setting_names(p)):
+            order.setdefault(name.split(".")[0], len(order))
+    return lambda name: (order[name.split(".")[0]], name)
+
+
+def _estimates(
+    predictions: Sequence[Prediction], sampled: Resamples, *, default: bool = False, unscored_wrong: bool = False
+) -> dict[str, Estimate]:
+    decisions = [p.decided(default=default) for p in predictions]
+    chosen = [i for i, decision in enumerate(decisions) if decision is not None or unscored_wrong]
+    gold = np.array([predictions[i].trial.gold for i in chosen], dtype=bool)
+    decision = np.array([_or_wrong(decisions[i], predictions[i]) for i in chosen], dtype=bool)
+    unit = sampled.of([predictions[i].trial.pair.example for i in chosen])
+    found = decision_estimates(gold, decision, unit, sampled)
+    scores = [predictions[i].score for i in chosen]
+    if not unscored_wrong and None not in scores:  # a selection decides without scoring
+        found["auroc"] = auroc_estimate(gold, np.array(scores, dtype=np.float64), unit, sampled)
+    return found
+
+
+def _or_wrong(decision: bool | None, prediction: Prediction) -> bool:
+    return not prediction.trial.gold if decision is None else decision
+
+
+def _shares(
+    predictions: Sequence[Prediction], scheme: Scheme, sampled: Resamples, *, default: bool
+) -> dict[str, Estimate]:
+    items: dict[str, list[Share]] = {}
+    for share in scheme.shares(predictions, default=default):
+        items.setdefault(share.metric, []).append(share)
+    shares = {
+        metric: share_samples(
+            np.array([share.right for share in of]),
+            np.array([share.weight for share in of]),
+            sampled.of([share.example for share in of]),
+            sampled,
+        )
+        for metric, of in sorted(items.items())
+    }
+    if "citation_recall" in shares and "citation_precision" in shares:
+        shares["citation_f1"] = harmonic(shares["citation_recall"], shares["citation_precision"])
+    if isinstance(scheme, Measured):
+        shares |= scheme.measures(predictions, sampled, default=default)
+    return {metric: estimate(samples) for metric, samples in shares.items()}
+
+
+def _part(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
+    estimates = _estimates(predictions, sampled)
+    return {
+        "n": len(predictions),
+        "unscored": sum(p.decision is None for p in predictions),
+        "metrics": points(estimates),
+        "intervals": intervals(estimates),
+    }

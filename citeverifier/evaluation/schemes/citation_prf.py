@@ -1,0 +1,145 @@
+"""Citation recall, precision and F1 as ALCE (Gao et al., EMNLP 2023) defines them, from any Scorer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from citeverifier.evaluation.schemes.base import Asker, Prediction, Share, Trial, premise_trial
+from citeverifier.records import Example, Support
+
+RECALL, PRECISION, TWIN_RECALL = "recall", "precision", "corrupted"
+
+
+@dataclass(frozen=True)
+class CitationPrf:
+    """How well the citations that an answer comes with are founded, by the verifier's judgement.
+
+    | setting   | one trial a | true where                                                                      |
+    |-----------|-------------|---------------------------------------------------------------------------------|
+    | recall    | statement   | the documents it cites support it together; false, unasked, where it cites none |
+    | precision | citation    | the statement has recall, and the citation is not irrelevant                    |
+    | corrupted | twin        | the documents still support it, which they should not                           |
+
+    A citation is irrelevant where its document alone does not support the statement and the other cited ones do without
+    it. Nothing is asked that is settled: alone only where the whole supports and there are two citations or more, the
+    rest only where alone does not.
+
+    Works on our gold citations and on any example file whose `citations` are a system's. "Expected" is what a faultless
+    answer would get, so accuracy on a system's citations is another name for recall and precision. As in ALCE an answer
+    (a question's statements in one language) weighs the same however long it is. `include_corrupted` adds the twins,
+    with the statement's citations; they do not enter recall, precision or F1. A statement is unscored where a question
+    asked for it is.
+    """
+
+    seed: int = 13
+    context: bool = False
+    include_corrupted: bool = True
+    level: Support = Support.FULL
+    name: ClassVar[str] = "citation_prf"
+
+    def trials(self, examples: Sequence[Example]) -> list[Trial]:
+        """Trials in the order of the examples: a statement's recall, its citations, its twin."""
+        made = []
+        for example in examples:
+            for number, statement in enumerate(example.statements):
+                asker = Asker(self.name, example, number, self.seed, self.context)
+                whole = asker.ask(RECALL, asker.cited, self.level, True)
+                made.append(whole)
+                made += [asker.ask(PRECISION, [i], self.level, True) for i in whole.premise]
+                if self.include_corrupted and statement.corrupted is not None and asker.cited:
+                    made.append(asker.ask(TWIN_RECALL, asker.cited, self.level, False, corrupted=True))
+        return made
+
+    def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
+        """The wholes and twins, then citations alone, then the rests."""
+        known = {answer.trial.id: answer for answer in answers}
+        asked = []
+        for whole, citations in _statements(trials):
+            if whole.premise and whole.id not in known:
+                asked.append(whole)
+            if len(citations) < 2 or not _either(known.get(whole.id)):
+                continue
+            for citation in citations:
+                if citation.id not in known:
+                    asked.append(citation)
+                elif _open(known[citation.id]) and (rest := _rest(citations, citation)).id not in known:
+                    asked.append(rest)
+        return asked
+
+    def fold(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Prediction]:
+        """One prediction a trial."""
+        known = {answer.trial.id: answer for answer in answers}
+        threshold = next((answer.threshold for answer in answers), None)
+        folded = []
+        for whole, citations in _statements(trials):
+            answer = known.get(whole.id) or Prediction(whole, 0.0, threshold, False, None)
+            folded.append(replace(answer, answers=(answer,) if whole.premise else ()))
+            for citation in citations:
+                alone, rest = known.get(citation.id), known.get(_rest(citations, citation).id)
+                folded.append(_precision(citation, answer, alone, rest))
+        return folded
+
+    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
+        """citation_recall, citation_precision (from which citation_f1 follows) and corrupted_recall."""
+        names = {RECALL: "citation_recall", PRECISION: "citation_precision", TWIN_RECALL: "corrupted_recall"}
+        items = [(p, names[p.trial.setting], p.decided(default=default)) for p in predictions]
+        decided = [(p, metric, right) for p, metric, right in items if right is not None]
+        sizes = Counter((metric, p.trial.pair.example, p.trial.pair.lang) for p, metric, _ in decided)
+        return [
+            Share(metric, p.trial.pair.example, right, 1 / sizes[metric, p.trial.pair.example, p.trial.pair.lang])
+            for p, metric, right in decided
+        ]
+
+
+def _statements(trials: Sequence[Trial]) -> list[tuple[Trial, list[Trial]]]:
+    """Each whole (of a statement or twin) with the trials of its citations."""
+    found: list[tuple[Trial, list[Trial]]] = []
+    for trial in trials:
+        if trial.setting == PRECISION:
+            found[-1][1].append(trial)
+        else:
+            found.append((trial, []))
+    return found
+
+
+def _rest(citations: Sequence[Trial], citation: Trial) -> Trial:
+    others = [other for other in citations if other is not citation] or [citation]
+    return replace(premise_trial(f"{citation.id}/rest", others), setting="precision.rest")
+
+
+def _either(answer: Prediction | None) -> bool:
+    """Whether the answer is yes by the fitted threshold or at 0.5."""
+    return answer is not None and bool(answer.decision or answer.decided(default=True))
+
+
+def _open(alone: Prediction) -> bool:
+    """Whether the rest has to be asked: alone is no by the fitted threshold or at 0.5."""
+    return alone.score is not None and not (alone.decision and alone.decided(default=True))
+
+
+def _precision(citation: Trial, whole: Prediction, alone: Prediction | None, rest: Prediction | None) -> Prediction:
+    """`alone` and `rest` are None where they were not asked."""
+    answers = tuple(answer for answer in (whole, alone, rest) if answer is not None)
+    for answer in answers:
+        if answer.decision is None:
+            reason = f"documents {[i + 1 for i in answer.trial.premise]}: {answer.reason}"
+            return Prediction(citation, None, whole.threshold, None, reason, answers=answers)
+
+    def relevant(*, default: bool) -> bool:
+        if not whole.decided(default=default):
+            return False
+        by_itself = alone is None or bool(alone.decided(default=default))
+        return by_itself or not (rest and rest.decided(default=default))
+
+    return Prediction(
+        citation,
+        None,
+        whole.threshold,
+        relevant(default=False),
+        None,
+        at_default=relevant(default=True),
+        answers=answers,
+    )

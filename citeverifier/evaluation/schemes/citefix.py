@@ -1,0 +1,187 @@
+"""Citation correction (paper 4): how many facts are rightly cited before a method corrects them, and after?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import ClassVar
+
+from citeverifier.correction.annotated import question_accuracy
+from citeverifier.correction.base import Choosing, Method
+from citeverifier.correction.fix import FixedAnswer, fix_counted
+from citeverifier.correction.points import Count, FixedPoint, Spent
+from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
+from citeverifier.evaluation.schemes.broken import BrokenAnswer, Fact, break_answers
+from citeverifier.metrics.bootstrap import Estimate
+from citeverifier.records import Example, Pair, Support, statement_id
+
+TIMED = 50  # answers corrected one by one, for the latency
+
+
+@dataclass(frozen=True)
+class CiteFix:
+    """One trial for each document of each fact: should the corrected fact cite it?
+
+    | setting                             | the document                                               | expected  |
+    |-------------------------------------|------------------------------------------------------------|-----------|
+    | right                               | rightly cited before                                       | cited     |
+    | missing.replaced, .swapped, .dropped | should be cited, but was not                              | cited     |
+    | wrong.replaced, .swapped, .spurious | was cited, but should not                                  | not cited |
+    | other                               | rightly not cited                                          | not cited |
+    | corrupted.cited, corrupted.other    | a twin's, which no document supports; left out of `exact`  | not cited |
+
+    `broken` of all citations are broken (`schemes/broken.py`); paper 4 starts from systems whose citations are right in
+    74 of 100 cases. `twins` of the facts that can say what no document supports. `count` is "kept" (paper 4) or "free".
+    With `context` the question comes along, for methods that read it.
+
+    `annotated`: a file of people's verdicts on facts, for paper 4's Mean Question-Level Accuracy (docs/formats.md).
+    """
+
+    seed: int = 13
+    context: bool = True
+    level: Support = Support.PARTIAL
+    broken: float = 0.26
+    twins: float = 0.25
+    count: Count = "kept"
+    annotated: str | None = None
+    name: ClassVar[str] = "citefix"
+
+    def answers(self, examples: Sequence[Example]) -> list[BrokenAnswer]:
+        """The answers to correct."""
+        return break_answers(examples, share=self.broken, twins=self.twins, seed=self.seed)
+
+    def trials(self, examples: Sequence[Example]) -> list[Trial]:
+        """Trials in the order of the examples, their facts and documents."""
+        return [
+            self._trial(answer.example, fact, position)
+            for answer in self.answers(examples)
+            for fact in answer.facts
+            for position in range(len(answer.example.documents))
+        ]
+
+    def correct(
+        self, examples: Sequence[Example], trials: Sequence[Trial], method: Method
+    ) -> tuple[list[Prediction], list[Spent], list[float]]:
+        """One prediction a trial, what it cost, and the seconds a factual point took where answers came one by one."""
+        answers = self.answers(examples)
+        fixed: list[FixedAnswer] = []
+        spent: list[Spent] = []
+        seconds: list[float] = []
+        for start, end in [*((i, i + 1) for i in range(min(TIMED, len(answers)))), (TIMED, len(answers))]:
+            part = answers[start:end]
+            began = time.perf_counter()
+            made, cost = fix_counted(
+                [answer.text for answer in part],
+                [answer.example.documents for answer in part],
+                method,
+                langs=[answer.example.lang for answer in part],
+                questions=[answer.example.question if self.context else None for answer in part],
+                count=self.count,
+            )
+            took = time.perf_counter() - began
+            fixed += made
+            spent += cost
+            if end == start + 1 and made and made[0].points:
+                seconds += [took / len(made[0].points)] * len(made[0].points)
+        threshold = method.thresholds[self.level] if isinstance(method, Choosing) else None
+        points = [point for answer, made in zip(answers, fixed, strict=True) for point in _points(answer, made)]
+        by_fact = [list(of) for _, of in groupby(trials, key=_fact_of)]
+        predictions = [
+            _prediction(trial, point, threshold) for of, point in zip(by_fact, points, strict=True) for trial in of
+        ]
+        return predictions, spent, seconds
+
+    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
+        """Shares of facts and citations, before and after.
+
+        exact_before, exact: facts that cite just what they should; repaired: of those that did not, those that do now;
+        harmed: right citations that are gone. unverifiable: facts that no document they cited supports, says the
+        method; wrongly_cited: of these, those that another one supports; finding_accuracy: whether it says so rightly.
+        """
+        shares: list[Share] = []
+        for _, group in groupby(predictions, key=lambda prediction: _fact_of(prediction.trial)):
+            of = list(group)
+            if any(prediction.decision is None for prediction in of):
+                continue
+            example, twin = of[0].trial.pair.example, of[0].trial.setting.startswith("corrupted")
+            if not twin:
+                before = all(_cited(p.trial) == p.trial.gold for p in of)
+                after = all(p.decision == p.trial.gold for p in of)
+                shares += [Share("exact_before", example, before), Share("exact", example, after)]
+                shares += [Share("repaired", example, after)] * (not before)
+                shares += [Share("harmed", example, not p.decision) for p in of if p.trial.setting == "right"]
+            shares += _findings(of, twin)
+        return shares
+
+    def estimates(self) -> dict[str, Estimate]:
+        """question_accuracy, from the annotated file where there is one."""
+        return {} if self.annotated is None else {"question_accuracy": question_accuracy(self.annotated, self.seed)}
+
+    def _trial(self, example: Example, fact: Fact, position: int) -> Trial:
+        identity = statement_id(example, fact.number, corrupted=fact.twin)
+        trial_id = f"{self.name}/{identity}/{example.lang}/{position + 1}"
+        setting = _setting(fact, position)
+        pair = Pair(
+            id=trial_id,
+            example=example.id,
+            statement_id=identity,
+            lang=example.lang,
+            group=example.group,
+            statement=fact.text,
+            documents=(example.documents[position],),
+            kind=setting,
+            context=example.question if self.context else None,
+        )
+        statement = example.statements[fact.number]
+        gold = position in fact.right
+        return Trial(trial_id, setting, self.level, gold, pair, (position,), statement.kind, statement.edit)
+
+
+def _setting(fact: Fact, position: int) -> str:
+    cited = position in fact.cited
+    if fact.twin:
+        return "corrupted.cited" if cited else "corrupted.other"
+    if position in fact.right:
+        return "right" if cited else f"missing.{fact.lost[position]}"
+    return f"wrong.{fact.gained[position]}" if cited else "other"
+
+
+def _cited(trial: Trial) -> bool:
+    """Whether the fact cited the document before."""
+    return trial.setting in ("right", "corrupted.cited") or trial.setting.startswith("wrong")
+
+
+def _fact_of(trial: Trial) -> tuple[str, str]:
+    return trial.pair.statement_id, trial.pair.lang
+
+
+def _points(answer: BrokenAnswer, fixed: FixedAnswer) -> list[FixedPoint | None]:
+    """The factual point that ends each fact."""
+    return [
+        next((point for point in reversed(fixed.points) if start <= point.start < end), None)
+        for start, end in answer.spans
+    ]
+
+
+def _prediction(trial: Trial, point: FixedPoint | None, threshold: float | None) -> Prediction:
+    if point is None or point.scores is None:
+        reason = "the fact was not found again in the answer" if point is None else point.reason
+        return Prediction(trial, None, threshold, None, reason)
+    position = trial.premise[0]
+    decision = position in point.after
+    return Prediction(trial, point.scores[position], threshold, decision, None, at_default=decision)
+
+
+def _findings(of: Sequence[Prediction], twin: bool) -> list[Share]:
+    """What the method says of a fact, where it can tell."""
+    if of[0].threshold is None:
+        return []
+    example = of[0].trial.pair.example
+    supporting = {p.trial.premise for p in of if p.score is not None and p.score >= (p.threshold or 0.0)}
+    supported = any(p.trial.premise in supporting for p in of if _cited(p.trial))
+    rightly = any(_cited(p.trial) and p.trial.gold for p in of)
+    right = supported == rightly and (rightly or twin == (not supporting))
+    found = [Share("unverifiable", example, not supported), Share("finding_accuracy", example, right)]
+    return found if supported else [*found, Share("wrongly_cited", example, bool(supporting))]

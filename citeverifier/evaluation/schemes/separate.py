@@ -1,0 +1,49 @@
+"""Separate (paper 1): does this one document support at least part of the statement?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from citeverifier.evaluation.schemes.base import Prediction, Share, Trial, askers
+from citeverifier.evaluation.schemes.twins import twin_shares
+from citeverifier.records import Example, Support
+
+
+@dataclass(frozen=True)
+class Separate:
+    """One trial a document and setting.
+
+    | setting           | asked                                                       | expected |
+    |-------------------|-------------------------------------------------------------|----------|
+    | correct           | the statement with each document it cites                   | true     |
+    | incorrect.altered | its twin with each document that contradicts it             | false    |
+    | incorrect.other   | its twin with each other document it cites                  | false    |
+    | irrelevant        | the statement with a document it does not cite, as often    | false    |
+
+    The paper expects false for every twin; a document whose fact was not altered may still support a part of it, which
+    is why the two stand apart. `level` is partial; asking at full shows what one threshold would do.
+    """
+
+    seed: int = 13
+    context: bool = False
+    level: Support = Support.PARTIAL
+    name: ClassVar[str] = "separate"
+
+    def trials(self, examples: Sequence[Example]) -> list[Trial]:
+        """Trials in the order of the examples."""
+        made = []
+        for asker in askers(self.name, examples, self.seed, self.context):
+            level, altered = self.level, asker.statement.altered_in
+            made += [asker.ask("correct", [i], level, True) for i in asker.cited]
+            if asker.statement.corrupted is not None:
+                for i in asker.cited:
+                    setting = "incorrect.altered" if i in altered else "incorrect.other"
+                    made.append(asker.ask(setting, [i], level, False, corrupted=True))
+            made += [asker.ask("irrelevant", [i], level, False) for i in asker.distractors(len(asker.cited))]
+        return made
+
+    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
+        """Twin accuracy: with the altered document, the statement true and its twin false."""
+        return twin_shares(predictions, "correct", "incorrect.altered", default=default)

@@ -1,0 +1,219 @@
+"""Support levels against people's judgement (paper 2): correlation, one level against another, ranking of chunks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
+from citeverifier.evaluation.schemes.three_levels import ThreeWay, three_level_shares, three_ways
+from citeverifier.evaluation.thresholds import LEVELS
+from citeverifier.metrics.bootstrap import Resamples, estimate, intervals, points
+from citeverifier.metrics.correlation import kendall, one_against_one, pearson, spearman
+from citeverifier.metrics.decisions import Floats, ratio
+from citeverifier.metrics.ranking import ndcg
+from citeverifier.records import Document, Pair, Support
+from citeverifier.text.chunks import holds_evidence, word_chunks
+
+CUTS = (5, 10, 20)
+BELOW_FULL = ".below_full"  # ends the settings of pairs labelled none to partial
+_PARTS = 20  # resamples are worked on in so many parts, for memory's sake
+
+
+@dataclass(frozen=True)
+class SupportLevels:
+    """Each pair at both levels; its score is the sum of both, its expected support in [0, 2].
+
+    Labels count full = 2, partial = 1, none = 0. A pair labelled none to partial (refuted or corrupted, or a binary
+    source's "unsupported") is read as `below_full`: partial, as paper 2 reads contradicted details, or none; `details`
+    has the metrics under the other reading. Other intervals and unlabelled pairs are left out, and counted.
+
+    Where pairs have evidence, the documents of a statement's pairs are cut into chunks of `chunk_words` words and each
+    is asked about. A chunk with a sentence whose Jaccard index with a sentence of the evidence is `jaccard` or more has
+    its pair's label as gain, any other none. Statements without a gain are left out, and counted.
+    """
+
+    context: bool = False
+    below_full: Support = Support.PARTIAL
+    chunk_words: int = 150
+    jaccard: float = 0.5
+    name: ClassVar[str] = "support_levels"
+    takes_pairs: ClassVar[bool] = True
+
+    def trials(self, pairs: Sequence[Pair]) -> list[Trial]:
+        """Two trials a pair, in the order of the pairs; raises ValueError where all have one level."""
+        made = []
+        for pair in pairs:
+            label = self._label(pair)
+            if label is None or not pair.documents:
+                continue
+            asked = pair if self.context else replace(pair, context=None)
+            for level in LEVELS:
+                setting = level.label + (BELOW_FULL if pair.support_min != pair.support_max else "")
+                identity = f"{self.name}/{pair.id}/{level.label}"
+                made.append(Trial(identity, setting, level, label >= level, asked, (), pair.kind, None))
+        found = {label.label for pair in pairs if (label := self._label(pair)) is not None and pair.documents}
+        if len(found) < 2:
+            left_out = ", ".join(f"{n} {why}" for why, n in self.left_out(pairs).items() if n) or "none left out"
+            raise ValueError(
+                f"scheme={self.name}: expected pairs of two levels of support at least, came "
+                f"{' and '.join(found) or 'no labelled pair'} in {len(pairs)} ({left_out})"
+            )
+        return made
+
+    def left_out(self, pairs: Sequence[Pair]) -> dict[str, int]:
+        """How many pairs are not asked about, by reason."""
+        reasons = Counter(
+            "unlabelled" if pair.support_min is None else "without documents" if not pair.documents else "interval"
+            for pair in pairs
+            if self._label(pair) is None or not pair.documents
+        )
+        return {reason: reasons[reason] for reason in ("unlabelled", "interval", "without documents")}
+
+    def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
+        """The trials and every chunk of the statements that have one with a gain, in one round."""
+        return [] if answers else [*trials, *(trial for of in self._chunks(trials) for trial in of)]
+
+    def fold(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Prediction]:
+        """The answers to the trials; the first of each statement holds those about its chunks."""
+        known = {answer.trial.id: answer for answer in answers}
+        chunks = {_statement(of[0]): tuple(known[trial.id] for trial in of) for of in self._chunks(trials)}
+        return [replace(known[trial.id], answers=chunks.pop(_statement(trial), ())) for trial in trials]
+
+    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
+        """three_level_accuracy."""
+        return three_level_shares(three_ways(predictions, default=default))
+
+    def measures(self, predictions: Sequence[Prediction], sampled: Resamples, *, default: bool) -> dict[str, Floats]:
+        """What is no share of right items, whole and in each resample; at 0.5 (`default`) that of decisions alone."""
+        ways = three_ways(predictions, default=default)
+        found = {"three_level_macro_f1": _macro_f1(ways, sampled)}
+        return found if default else {**_agreement(ways, sampled), **_ranking(predictions, sampled), **found}
+
+    def details(self, predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
+        """The confusion matrix, the other reading of labels below full, what was ranked and what could not be."""
+        ways = three_ways(predictions, default=False)
+        ranked = {_statement(p.trial) for p in predictions if p.answers}
+        statements = {_statement(p.trial) for p in predictions}
+        told = [way for way in ways if way.decided is not None]
+        confusion = Counter((way.gold, way.decided) for way in told)
+        return {
+            "confusion": {g.label: {d.label: confusion[g, d] for d in Support} for g in Support},
+            "below_full": self._other_reading(predictions, ways, sampled),
+            "ranking": {
+                "statements": len(statements),
+                "without_a_gain": len(statements - ranked),
+                "unscored": sum(not _scored(p.answers) for p in predictions if p.answers),
+                "chunks": sum(len(p.answers) // len(LEVELS) for p in predictions),
+            },
+        }
+
+    def _other_reading(
+        self, predictions: Sequence[Prediction], ways: Sequence[ThreeWay], sampled: Resamples
+    ) -> dict[str, Any] | None:
+        below = {p.trial.pair.id for p in predictions if p.trial.setting.endswith(BELOW_FULL)}
+        if not below:
+            return None
+        other = Support.NONE if self.below_full == Support.PARTIAL else Support.PARTIAL
+        again = [replace(way, gold=other) if way.pair in below else way for way in ways]
+        measures = {**_agreement(again, sampled), "three_level_macro_f1": _macro_f1(again, sampled)}
+        estimates = {name: estimate(samples) for name, samples in measures.items()}
+        told = {"pairs": len(below), "read_as": self.below_full.label, "other": other.label}
+        return {**told, "metrics": points(estimates), "intervals": intervals(estimates)}
+
+    def _label(self, pair: Pair) -> Support | None:
+        if pair.support_min is None or pair.support_min == pair.support_max:
+            return pair.support_min
+        return self.below_full if (pair.support_min, pair.support_max) == (Support.NONE, Support.PARTIAL) else None
+
+    def _chunks(self, trials: Sequence[Trial]) -> Iterator[list[Trial]]:
+        """The questions about the chunks of each statement that has one with a gain."""
+        statements: dict[tuple[str, str], dict[str, Pair]] = {}
+        labels: dict[str, Support] = {}
+        for trial in trials:
+            if trial.gold:
+                labels[trial.pair.id] = max(trial.level, labels.get(trial.pair.id, Support.NONE))
+            statements.setdefault(_statement(trial), {})[trial.pair.id] = trial.pair
+        for (statement, lang), pairs in statements.items():
+            made: list[Trial] = []
+            for pair in pairs.values():
+                for document in pair.documents:
+                    for text in word_chunks(document.text, self.chunk_words):
+                        number = len(made) // len(LEVELS)
+                        gain = labels.get(pair.id, Support.NONE)
+                        if gain and not holds_evidence(text, pair.evidence, pair.lang, self.jaccard):
+                            gain = Support.NONE
+                        identity = f"{self.name}/{statement}/{lang}/chunk{number}"
+                        chunk = replace(pair, id=identity, documents=(Document(document.title, text),), evidence=())
+                        for level in LEVELS:
+                            key, gold = f"{identity}/{level.label}", gain >= level
+                            made.append(Trial(key, "chunk", level, gold, chunk, (number,), pair.kind, None))
+            if any(trial.gold for trial in made):
+                yield made
+
+
+def _statement(trial: Trial) -> tuple[str, str]:
+    return trial.pair.statement_id, trial.pair.lang
+
+
+def _agreement(ways: Sequence[ThreeWay], sampled: Resamples) -> dict[str, Floats]:
+    """Correlations and areas of scores with labels."""
+    scored = [way for way in ways if way.support is not None]
+    score = np.array([way.support for way in scored], dtype=np.float64)
+    label = np.array([int(way.gold) for way in scored], dtype=np.int64)
+    unit = sampled.of([way.example for way in scored])
+    parts = [_measured(score, label, part[:, unit]) for part in np.array_split(sampled.weights, _PARTS)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _measured(score: Floats, label: NDArray[np.int64], weights: Floats) -> dict[str, Floats]:
+    if not score.size:
+        nothing = np.full(len(weights), np.nan)
+        areas = one_against_one(score, label, weights)
+        return dict.fromkeys(("pearson", "spearman", "kendall", *(f"auc_{name}" for name in areas)), nothing)
+    people = label.astype(np.float64)
+    return {
+        "pearson": pearson(score, people, weights),
+        "spearman": spearman(score, people, weights),
+        "kendall": kendall(score, label, weights),
+        **{f"auc_{name}": area for name, area in one_against_one(score, label, weights).items()},
+    }
+
+
+def _ranking(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Floats]:
+    """The mean NDCG of the statements whose chunks are all scored; nothing where none could be ranked."""
+    asked = [p for p in predictions if p.answers and _scored(p.answers)]
+    if not asked:
+        return {}
+    weights = sampled.weights[:, sampled.of([p.trial.pair.example for p in asked])]
+    values = {f"ndcg_{k}": np.array([ndcg(*_gains(p.answers), k) for p in asked]) for k in CUTS}
+    return {name: ratio(weights @ of, weights.sum(axis=1)) for name, of in values.items()}
+
+
+def _scored(answers: Sequence[Prediction]) -> bool:
+    return all(answer.score is not None for answer in answers)
+
+
+def _gains(answers: Sequence[Prediction]) -> tuple[Floats, Floats]:
+    """(gains, scores) of a statement's chunks, both levels of each together."""
+    gain = np.array([answer.trial.gold for answer in answers], dtype=np.float64).reshape(-1, len(LEVELS))
+    score = np.array([answer.score for answer in answers], dtype=np.float64).reshape(-1, len(LEVELS))
+    return gain.sum(axis=1), score.sum(axis=1)
+
+
+def _macro_f1(ways: Sequence[ThreeWay], sampled: Resamples) -> Floats:
+    """The mean F1 of the levels that occur, of the pairs decided at both."""
+    decided = [way for way in ways if way.decided is not None]
+    weights = sampled.weights[:, sampled.of([way.example for way in decided])]
+    gold, said = (np.array(side) for side in ([way.gold for way in decided], [way.decided for way in decided]))
+    scores = []
+    for level in sorted({way.gold for way in decided}):
+        hits = weights @ ((gold == level) & (said == level)).astype(np.float64)
+        total = weights @ ((gold == level).astype(np.float64) + (said == level))
+        scores.append(ratio(2 * hits, total))
+    return np.mean(scores, axis=0) if scores else np.full(len(sampled.weights), np.nan)

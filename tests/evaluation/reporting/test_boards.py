@@ -1,0 +1,167 @@
+"""Held: only runs asked the same are compared, differences are those of the metrics, papers' rows are marked."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from citeverifier.data.mini import load_mini
+from citeverifier.evaluation.reporting.boards import Board, boards_of, csv_rows, data_name, markdown_tables
+from citeverifier.evaluation.reporting.runs import read_runs
+from citeverifier.evaluation.run import Cost
+from citeverifier.evaluation.schemes.base import Trial
+from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.records import Example
+
+Leave = Callable[..., Path]
+
+
+def good(trial: Trial) -> float:
+    return 0.9 if trial.gold else 0.1
+
+
+def wrong_on_twins(trial: Trial) -> float:
+    return 0.8 if trial.gold or trial.setting == "incorrect" else 0.2
+
+
+def boards(folder: Path, price: float | None = None) -> list[Board]:
+    return boards_of(read_runs([folder])[0], price)
+
+
+@pytest.fixture
+def two(leave: Leave, tmp_path: Path) -> Path:
+    """Two runs on the same trials: a perfect one, and one that takes every twin for true."""
+    for name, score in (("good", good), ("fooled", wrong_on_twins)):
+        leave(tmp_path / name, Merged(), load_mini("test", "en"), score, label=name)
+    return tmp_path
+
+
+def test_the_best_comes_first_and_the_paper_last(two: Path) -> None:
+    (board,) = boards(two)
+    assert [(row.name, row.figures) for row in board.rows] == [
+        ("good", "measured"), ("fooled", "measured"), ("gpt-4o", "reported"),
+    ]  # fmt: skip
+    assert board.title == "merged, en: somewhere"
+    paper = board.rows[-1]
+    assert paper.cells["accuracy"].value == pytest.approx(0.8771, abs=5e-5)
+    assert paper.cells["accuracy"].interval == ""
+    assert "Merged, English" in paper.origin
+    assert not any(key.startswith(("delta", "cost", "audit")) for key in paper.cells)
+
+
+def test_each_run_is_compared_with_the_best(two: Path) -> None:
+    (board,) = boards(two)
+    best, other = board.measured
+    for metric in ("accuracy", "f1", "auroc"):
+        assert best.cells[f"delta.{metric}"].text == "best"
+        cell = other.cells[f"delta.{metric}"]
+        expected = other.summary["metrics"][metric] - best.summary["metrics"][metric]
+        assert cell.value == pytest.approx(expected, abs=1e-6)
+        assert cell.low is not None
+        assert cell.low <= expected <= (cell.high or 0.0) < 0
+        assert cell.text.endswith("p < 0.01")
+
+
+def test_runs_on_other_data_or_settings_share_no_board(two: Path, leave: Leave) -> None:
+    leave(two / "other_seed", Merged(seed=2), load_mini("test", "en"), good, label="seed")
+    folder = leave(two / "other_data", Merged(), load_mini("test", "en"), good, label="data")
+    told = json.loads((folder / "metrics.json").read_text())
+    (folder / "metrics.json").write_text(json.dumps(told | {"data": told["data"] | {"sha256": "1" * 64}}))
+    made = boards(two)
+    assert sorted(tuple(row.name for row in board.measured) for board in made) == [
+        ("data",), ("good", "fooled"), ("seed",),
+    ]  # fmt: skip
+    assert len({board.title for board in made}) == 3, "titles say what differs"
+    assert any("seed=2" in board.title for board in made)
+
+
+def test_runs_that_were_asked_something_else_are_not_compared(two: Path) -> None:
+    file = two / "fooled" / "predictions.jsonl"
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    rows[0]["premise"] = [9, 8]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    (board,) = boards(two)
+    assert board.measured[1].cells["delta.f1"].text == "other trials"
+
+
+def test_only_trials_that_both_scored_are_compared(two: Path, leave: Leave) -> None:
+    def gaps(trial: Trial) -> float:
+        return math.nan if trial.setting == "incorrect" else good(trial)
+
+    leave(two / "gaps", Merged(), load_mini("test", "en"), gaps, label="gaps")
+    (board,) = boards(two)
+    cells = {row.name: row.cells for row in board.measured}
+    assert cells["gaps"]["unscored"].mark == "warn"
+    assert cells["gaps"]["accuracy"].value == 1.0
+    deltas = {name: cells[name]["delta.accuracy"] for name in ("good", "gaps")}
+    assert {cell.text for cell in deltas.values()} == {"best", "+0.000, p = 1.000"}
+
+
+def test_costs_are_per_thousand_statements(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
+    leave(tmp_path / "a", Merged(), [worked_example], good, label="a", cost=Cost(3.6, 5, 5, 0, 500))
+    (board,) = boards(tmp_path, price=2.0)
+    values = {key: cell.value for key, cell in board.rows[0].cells.items() if key.startswith("cost.")}
+    # two statements: the one and its twin
+    assert values == {"cost.seconds": 1800.0, "cost.tokens": 250_000.0, "cost.money": pytest.approx(1.0)}
+    assert "cost.money" not in boards(tmp_path)[0].rows[0].cells, "no price, no guess"
+
+
+def test_errors_are_counted_by_kind_of_edit(two: Path) -> None:
+    (board,) = boards(two)
+    edits = {example.statements[0].edit for example in load_mini("test", "en")} - {None}
+    assert edits <= board.edits["fooled"].keys() == board.edits["good"].keys()
+    assert {estimate.value for estimate in board.edits["fooled"].values()} == {1.0}
+    assert {estimate.value for estimate in board.edits["good"].values()} == {0.0}
+
+
+def test_errors_by_edit_need_no_twins(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
+    half = lambda trial: 0.9 if trial.gold or trial.premise[0] < 5 else 0.1  # noqa: E731
+    leave(tmp_path / "a", CiteSeparate(), [worked_example], half, label="a")
+    assert boards(tmp_path)[0].edits["a"]["date"].value == 0.5
+
+
+def test_statement_only_is_a_reference(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
+    leave(tmp_path / "a", Merged(), [worked_example], good, label="statement_only")
+    assert boards(tmp_path)[0].rows[0].figures == "reference"
+
+
+def test_a_scheme_not_known_to_the_tables_shows_its_own_metrics(
+    leave: Leave, worked_example: Example, tmp_path: Path
+) -> None:
+    folder = leave(tmp_path / "a", Merged(), [worked_example], good, label="a")
+    told = json.loads((folder / "metrics.json").read_text())
+    told["metrics"]["citation_recall"] = 0.25
+    (folder / "metrics.json").write_text(json.dumps(told | {"scheme": "new"}))
+    (board,) = boards(tmp_path)
+    (column,) = [column for column in board.columns if column.key == "citation_recall"]
+    assert column.title == "citation recall"
+    assert board.rows[0].cells["citation_recall"].text == "0.250"
+
+
+def test_markdown_and_csv_rows_fit_their_headers(two: Path) -> None:
+    made = boards(two)
+    tables = list(markdown_tables(made[0]))
+    assert len(tables) == 3
+    for header, rows in tables:
+        assert {len(row) for row in rows} == {len(header)}
+    lines = list(csv_rows(made))
+    assert {len(line) for line in lines} == {len(lines[0])}
+    assert len(lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ({"path": "mini", "split": "auto"}, "mini"),
+        ({"path": "/a/b/hotpot_dev.jsonl.gz", "split": None}, "hotpot_dev"),
+        ({"path": "x.jsonl", "split": "dev"}, "x dev"),
+        ({}, "data"),
+    ],
+)
+def test_data_name(data: dict[str, str], name: str) -> None:
+    assert data_name(data) == name

@@ -1,0 +1,164 @@
+"""The model card: a header that the hub takes, the facts, and code that runs as it stands on the card."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from huggingface_hub import ModelCard
+from llm_server import ScriptedServer
+from tiny_models import DELTA, tiny_checkpoint
+
+from citeverifier.evaluation.reporting.model_card import model_card
+from citeverifier.evaluation.reporting.snippets import EXAMPLE
+from citeverifier.models.checkpoint import read_config
+from citeverifier.records import Support
+from citeverifier.verifiers.ordinal import OrdinalVerifier
+
+NAME = "org/verifier"
+RUN = {
+    "scheme": "merged", "lang": "pl", "verifier": "citeverifier", "n": 100, "unscored": 4,
+    "data": {"path": "/home/somebody/hotpot.json", "split": "test", "sha256": "cd" * 32},
+    "metrics": {"accuracy": 0.71, "f1": 0.7, "auroc": None, "twin_accuracy": 0.4},
+    "intervals": {"accuracy": [0.65, 0.77], "f1": [0.6, 0.8]},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["cross_encoder", "late_interaction"])
+def folder(request: pytest.FixtureRequest, tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint in a folder called as on the hub, so that the card's code finds it."""
+    made = tmp_path_factory.mktemp(request.param) / NAME
+    made.mkdir(parents=True)
+    return tiny_checkpoint(made, tiny("bert"), request.param)
+
+
+def written(folder: Path, **options: Any) -> str:
+    report = json.loads((folder / "training.json").read_text())
+    return model_card(read_config(folder), report, **{"name": NAME} | options)
+
+
+def code(card: str, title: str, language: str = "python") -> str:
+    """The code block under a heading."""
+    found = re.search(rf"### {title}\n.*?```{language}\n(.*?)```", card, re.DOTALL)
+    assert found is not None, title
+    return found.group(1)
+
+
+def sections(card: str) -> list[str]:
+    return re.findall(r"^### (.+)$", card, re.MULTILINE)
+
+
+def run(block: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.chdir(folder.parents[1])
+    found: dict[str, Any] = {}
+    exec(block, found)
+    return found
+
+
+def expected(folder: Path) -> dict[str, float]:
+    """What this package gives for the card's example, by level."""
+    pair, verifier = replace(EXAMPLE, context=None), OrdinalVerifier(str(folder), dtype="float32")
+    return {level.label: float(verifier.score([pair], level).values[0]) for level in (Support.PARTIAL, Support.FULL)}
+
+
+def test_the_header_is_the_hub_s(folder: Path) -> None:
+    data = ModelCard(written(folder, results=[RUN], licence="mit")).data
+    assert (data.license, data.language, data.base_model) == ("mit", ["en", "pl"], "org/tiny-backbone")
+    assert data.pipeline_tag == "text-classification"
+    late = read_config(folder).shape == "late_interaction"
+    assert data.library_name == ("citeverifier" if late else "sentence-transformers")
+    assert data.model_name == NAME
+    results = {result.metric_type: result for result in data.eval_results}
+    assert set(results) == {"accuracy", "f1", "twin_accuracy"}
+    accuracy = results["accuracy"]
+    assert (accuracy.metric_value, accuracy.dataset_config, accuracy.dataset_split) == (0.71, "merged", "test")
+    assert accuracy.metric_args == {"interval_95": [0.65, 0.77], "trials": 96}
+    assert accuracy.dataset_args == {"lang": "pl", "sha256": "cd" * 32}
+
+
+def test_the_header_without_runs_has_no_index(folder: Path) -> None:
+    data = ModelCard(written(folder)).data
+    assert data.eval_results is None
+    assert "No run of `eval.py`" in written(folder)
+
+
+def test_the_facts_are_there_and_the_trainer_s_paths_are_not(folder: Path) -> None:
+    card = written(folder, results=[RUN])
+    for fact in (f"{DELTA:.4f}", "0.4500", "0.5500", "title-colon/1", "ab" * 32, "hotpot.json", "0.710 [0.650, 0.770]"):
+        assert fact in card
+    assert "/home" not in card
+    assert "wandb" not in card.lower()
+    local = replace(read_config(folder), base_model="/home/somebody/backbone")
+    report = json.loads((folder / "training.json").read_text())
+    assert "/home" not in model_card(local, report)
+    assert ModelCard(model_card(local, report)).data.base_model is None
+
+
+def test_the_weights_and_biases_run_is_linked(folder: Path) -> None:
+    report = json.loads((folder / "training.json").read_text())
+    report["provenance"] = {"citeverifier": "1.2.3", "wandb": "https://wandb.ai/me/runs/1"}
+    card = model_card(read_config(folder), report)
+    assert "[Weights & Biases run](https://wandb.ai/me/runs/1)" in card
+    assert "citeverifier 1.2.3" in card
+
+
+def test_the_example_is_the_text_that_the_model_reads(folder: Path) -> None:
+    card = written(folder)
+    assert r"`Warsaw lies on the Vistula. \| Which river flows through Warsaw?`" in card
+    assert r"stands on the Vistula.\n\nVistula: The Vistula is" in card
+
+
+def test_late_interaction_has_the_code_that_holds_for_it(folder: Path) -> None:
+    found = sections(written(folder))
+    others = ["sentence-transformers", "transformers", "vLLM", "text-embeddings-inference"]
+    assert found == ["citeverifier", *(others if read_config(folder).shape == "cross_encoder" else [])]
+
+
+def test_this_package_s_code_runs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(code(written(folder), "citeverifier"), folder, monkeypatch)
+    printed = dict(line.split()[:2] for line in capsys.readouterr().out.splitlines())
+    assert {level: float(value) for level, value in printed.items()} == pytest.approx(
+        expected(folder), abs=0.02
+    )  # bf16
+
+
+@pytest.fixture
+def cross_encoder(folder: Path) -> Path:
+    if read_config(folder).shape != "cross_encoder":
+        pytest.skip("other runtimes load cross-encoders only")
+    return folder
+
+
+@pytest.mark.parametrize("title", ["sentence-transformers", "transformers"])
+def test_other_libraries_code_runs_and_agrees(title: str, cross_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run(code(written(cross_encoder), title), cross_encoder, monkeypatch)
+    for level, value in expected(cross_encoder).items():
+        assert found[level] == pytest.approx(value, abs=1e-4)
+
+
+@pytest.mark.parametrize("title", ["vLLM", "text-embeddings-inference"])
+def test_the_servers_code_asks_and_reads_what_they_answer(
+    title: str, cross_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against a scripted server of each shape; the real vLLM is asked in tests/vllm."""
+    score = expected(cross_encoder)["partial"]
+
+    def reply(body: dict[str, Any]) -> Any:
+        if title == "vLLM":
+            assert body["model"] == NAME
+            return {"data": [{"index": 0, "score": score}]}
+        assert len(body["inputs"][0]) == 2
+        return [[{"label": "LABEL_0", "score": score}]]
+
+    with ScriptedServer(reply) as server:
+        block = re.sub(r"http://127\.0\.0\.1:\d+", server.url.removesuffix("/v1"), code(written(cross_encoder), title))
+        found = run(block, cross_encoder, monkeypatch)
+    assert server.paths == ["/score" if title == "vLLM" else "/predict"]
+    assert found["full"] == pytest.approx(expected(cross_encoder)["full"], abs=1e-4)
+    assert NAME in code(written(cross_encoder), title, "bash")

@@ -1,0 +1,183 @@
+"""Held: tables show each scheme's own columns, "-" for what does not exist, and are never cut on the console."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from citeverifier.data.mini import load_mini
+from citeverifier.evaluation.reporting.tables import (
+    COLUMNS,
+    GROUPS,
+    cell,
+    details_tables,
+    headline_rows,
+    markdown,
+    part_rows,
+    print_table,
+    runs_tables,
+)
+from citeverifier.evaluation.schemes.base import Prediction, Trial
+from citeverifier.evaluation.schemes.citation_prf import CitationPrf
+from citeverifier.evaluation.schemes.cite_list import CiteList
+from citeverifier.evaluation.schemes.cite_merged import CiteMerged
+from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
+from citeverifier.evaluation.schemes.citefix import CiteFix
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.pairs import Pairs
+from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.schemes.support_levels import SupportLevels
+from citeverifier.records import Example, Pair, Support
+
+Evaluate = Callable[..., tuple[list[Prediction], dict[str, Any]]]
+
+SETTINGS = {"correct": 0.9, "incorrect": 0.7, "replaced": 0.2, "added": math.nan, "removed": 0.1}
+
+
+@pytest.fixture
+def summary(evaluate: Evaluate, worked_example: Example) -> dict[str, Any]:
+    """Merged on the worked example: one of each setting, "added" unscored, the twin taken for true at 0.5 only."""
+    return evaluate(Merged(), [worked_example], by_setting, thresholds=dict.fromkeys(Support, 0.8))[1]
+
+
+def by_setting(trial: Trial) -> float:
+    return SETTINGS[trial.setting]
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "expected"),
+    [
+        (0.84321, [0.8, 0.8806], "0.843 [0.800, 0.881]"),
+        (1.0, None, "1.000"),
+        (None, None, "-"),
+        (None, [0.1, 0.2], "-"),
+        (0.0, [0.0, 0.0], "0.000 [0.000, 0.000]"),
+    ],
+)
+def test_cell(value: float | None, interval: list[float] | None, expected: str) -> None:
+    assert cell(value, interval) == expected
+
+
+def test_markdown() -> None:
+    assert markdown(["a", "b"], [["1", "2"], ["3", "4"]]) == "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |"
+
+
+def test_headline_rows(summary: dict[str, Any]) -> None:
+    header, rows = headline_rows(summary)
+    assert header == ["decisions", "trials", "accuracy", "acc. true", "acc. false", "F1", "AUROC", "twins"]
+    exact = {row[0]: [entry.split(" ")[0] for entry in row[1:]] for row in rows}
+    assert exact == {
+        "fitted threshold": ["4", "1.000", "1.000", "1.000", "1.000", "1.000", "1.000"],
+        "default 0.5": ["4", "0.750", "1.000", "0.667", "0.667", "1.000", "0.000"],
+        "fitted, unscored as wrong": ["5", "0.800", "0.500", "1.000", "0.667", "-", "-"],
+    }
+
+
+def test_the_column_of_unscored_as_wrong_is_there_only_where_something_is(
+    evaluate: Evaluate, worked_example: Example
+) -> None:
+    _, summary = evaluate(Merged(), [worked_example], lambda trial: 0.9)
+    assert [row[0] for row in headline_rows(summary)[1]] == ["fitted threshold", "default 0.5"]
+
+
+def test_part_rows_show_what_one_class_defines(summary: dict[str, Any]) -> None:
+    header, rows = part_rows("setting", summary["settings"], "merged")
+    assert header == ["setting", "trials", "accuracy", "acc. true", "acc. false", "F1", "AUROC"]
+    one = "1.000 [1.000, 1.000]"
+    assert rows == [
+        ["correct", "1", one, one, "-", "-", "-"],
+        ["incorrect", "1", one, "-", one, "-", "-"],
+        ["replaced", "1", one, "-", one, "-", "-"],
+        ["removed", "1", one, "-", one, "-", "-"],
+        ["added", "0", "-", "-", "-", "-", "-"],
+    ]
+
+
+def test_part_rows_of_both_classes_show_everything(evaluate: Evaluate) -> None:
+    _, summary = evaluate(Separate(), load_mini("test", "en"), lambda trial: 0.4 + 0.2 * trial.gold)
+    _, rows = part_rows("kind", summary["kinds"], "separate")
+    assert [row[0] for row in rows] == list(summary["kinds"])
+    assert "-" not in {entry for row in rows for entry in row}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "last"),
+    [
+        (Merged(), "twins"),
+        (Separate(), "twins"),
+        (CiteSeparate(), "NDCG@10"),
+        (CiteMerged(), "exact"),
+        (CiteList(), "exact"),
+        (CitationPrf(), "recall of twins"),
+        (CiteFix(), "MQLA"),
+        (Pairs(), "three levels"),
+    ],
+    ids=[scheme for scheme in COLUMNS if scheme != "support_levels"],
+)
+def test_rows_fit_their_headers_in_every_scheme(
+    evaluate: Evaluate, worked_example: Example, pairs: list[Pair], scheme: Any, last: str
+) -> None:
+    records = pairs if scheme.name == "pairs" else [worked_example]
+    _, summary = evaluate(scheme, records, lambda trial: 0.4 + 0.2 * trial.gold)
+    headline = headline_rows(summary)
+    assert headline[0][-1] == last
+    if scheme.name != "citefix":  # one fact has not all of its metrics
+        assert "-" not in {entry for row in headline[1] for entry in row}
+    tables = [
+        headline,
+        *(table[1:] for table in runs_tables([summary, summary])),
+        part_rows("setting", summary["settings"], scheme.name),
+    ]
+    for header, rows in tables:
+        assert rows
+        assert {len(row) for row in rows} == {len(header)}
+
+
+def test_runs_stand_side_by_side(evaluate: Evaluate, worked_example: Example, summary: dict[str, Any]) -> None:
+    other = evaluate(Merged(), [worked_example], lambda trial: 0.9, lang="pl")[1] | {"verifier": "other"}
+    [(_, header, rows)] = runs_tables([summary, other])
+    assert header[:4] == ["verifier", "lang", "trials", "unscored"]
+    assert [row[:5] for row in rows] == [
+        ["by hand", "en", "5", "1", "1.000 [1.000, 1.000]"],
+        ["other", "pl", "5", "0", "0.400 [0.400, 0.400]"],
+    ]
+
+
+def test_a_narrow_console_cuts_nothing(
+    summary: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    header, rows = headline_rows(summary)
+    print_table("A title", header, rows)
+    printed = capsys.readouterr().out
+    assert "A title" in printed
+    assert "…" not in printed
+    shown = [*header, *(part for row in rows for value in row for part in value.split(" [", 1))]
+    assert all(part in printed for part in shown)
+    values = next(line for line in printed.splitlines() if "default 0.5" in line)
+    assert [value.strip() for value in values.strip("│").split("│")] == [entry.split(" [")[0] for entry in rows[1]]
+
+
+def test_support_levels_stand_in_tables_of_their_own(evaluate: Evaluate, pairs: list[Pair]) -> None:
+    interval = {"support_min": Support.NONE, "support_max": Support.PARTIAL}
+    below = [replace(pair, id=f"{pair.id}-below", **interval) for pair in pairs]
+    _, summary = evaluate(SupportLevels(), [*pairs, *below], lambda trial: 0.2 + 0.6 * trial.gold)
+    tables = list(runs_tables([summary, summary]))
+    assert [title for title, _, _ in tables] == [f"support_levels: {group}" for group in GROUPS["support_levels"]]
+    assert [header[4:] for _, header, _ in tables] == [
+        ["Pearson", "Spearman", "Kendall"], ["AUC FS-NS", "AUC FS-PS", "AUC PS-NS", "AUC overall"],
+        ["NDCG@5", "NDCG@10", "NDCG@20"], ["3-way macro-F1", "3-way accuracy"],
+    ]  # fmt: skip
+    assert all(len(row) == len(header) for _, header, rows in tables for row in rows)
+    assert [row[4] for row in tables[2][2]] == ["-", "-"], "no evidence, nothing ranked"
+    confusion, other, counts = details_tables(summary["details"])
+    assert confusion[2] == [["none", "8", "0", "0"], ["partial", "0", "32", "0"], ["full", "0", "0", "8"]]
+    assert other[0] == "With the 24 pairs labelled none to partial read as none, not as partial"
+    assert other[2][0][0].startswith("0.7")
+    assert dict(counts[2])["without a gain"] == dict(counts[2])["statements"] == "12"
+    _, rows = part_rows("setting", summary["settings"], "support_levels")
+    assert [row[0] for row in rows] == ["partial", "partial.below_full", "full", "full.below_full"]

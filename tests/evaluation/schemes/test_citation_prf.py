@@ -1,0 +1,152 @@
+"""Held: citation recall, precision and F1 by ALCE's definition, by hand; nothing asked that is settled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citeverifier.evaluation.reporting.summary import summarise
+from citeverifier.evaluation.run import run_scheme
+from citeverifier.evaluation.schemes.base import Prediction
+from citeverifier.evaluation.schemes.citation_prf import CitationPrf
+from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.records import Document, Example, Statement, Support
+
+from .conftest import ScorerByHand
+
+HALF = {Support.FULL: Threshold(0.5, "by hand")}
+Of = Callable[[str, tuple[str, ...]], float]
+
+
+def example(identity: str, *citations: Sequence[int], documents: int = 4) -> Example:
+    held = tuple(Document("", str(i)) for i in range(documents))
+    statements = tuple(Statement(f"{identity}{n}", tuple(cited)) for n, cited in enumerate(citations))
+    return Example(identity, "en", identity, "", held, statements)
+
+
+def run(examples: Sequence[Example], of: Of) -> tuple[list[Prediction], dict[str, Any], ScorerByHand]:
+    verifier, scheme = ScorerByHand(of), CitationPrf()
+    predictions, cost = run_scheme(scheme, verifier, examples, HALF)
+    summary = summarise(predictions, scheme, verifier="x", lang="en", data={}, thresholds=HALF, cost=cost)
+    return predictions, summary, verifier
+
+
+def decisions(predictions: Sequence[Prediction], setting: str) -> list[bool | None]:
+    return [p.decision for p in predictions if p.trial.setting == setting]
+
+
+@pytest.mark.parametrize(
+    ("supporting", "recall", "precise"),
+    [
+        # Sets of documents that support; anything that holds one of them does, too.
+        ([{0, 1}], True, [True, True, False]),  # both needed; 2 neither helps nor is missed
+        ([{0}], True, [True, False, False]),
+        ([{0}, {1}], True, [True, True, False]),  # each alone is enough: neither is irrelevant
+        ([{0, 1, 2}], True, [True, True, True]),
+        ([{3}], False, [False, False, False]),  # no recall, no precision
+    ],
+)
+def test_by_hand(supporting: list[set[int]], recall: bool, precise: list[bool]) -> None:
+    def of(statement: str, held: tuple[str, ...]) -> float:
+        return 0.9 if any(documents <= set(map(int, held)) for documents in supporting) else 0.1
+
+    predictions, summary, _ = run([example("e", (0, 1, 2))], of)
+    assert decisions(predictions, "recall") == [recall]
+    by_document = {p.trial.premise[0]: p.decision for p in predictions if p.trial.setting == "precision"}
+    assert [by_document[i] for i in range(3)] == precise
+    metrics = summary["metrics"]
+    precision = sum(precise) / 3
+    assert metrics["citation_recall"] == recall
+    assert metrics["citation_precision"] == pytest.approx(precision, abs=1e-6)
+    f1 = 2 * precision / (1 + precision) if recall else 0.0
+    assert metrics["citation_f1"] == pytest.approx(f1, abs=1e-6)
+
+
+def test_one_citation_is_precise_where_it_supports_and_no_citation_has_no_recall() -> None:
+    def of(statement: str, held: tuple[str, ...]) -> float:
+        return 0.9 if "0" in held else 0.1
+
+    predictions, summary, verifier = run([example("e", (0,), (1,), ())], of)
+    assert decisions(predictions, "recall") == [True, False, False]
+    assert decisions(predictions, "precision") == [True, False]
+    assert [len(call) for call in verifier.asked] == [2], "a statement without citations is not asked about"
+    assert summary["metrics"]["citation_recall"] == pytest.approx(1 / 3, abs=1e-6)
+    assert summary["metrics"]["citation_precision"] == 0.5
+
+
+def test_answers_weigh_alike_however_long() -> None:
+    short, long = example("a", (0,)), example("b", (1,), (1,), (1,))
+    _, summary, _ = run([short, long], lambda statement, held: 0.9 if "0" in held else 0.1)
+    assert summary["metrics"]["citation_recall"] == summary["metrics"]["citation_precision"] == 0.5
+    assert summary["intervals"]["citation_f1"] == [0.0, 1.0]
+
+
+def test_nothing_is_asked_that_is_settled() -> None:
+    def of(statement: str, held: tuple[str, ...]) -> float:
+        return 0.1 if statement == "e1" else 0.9 if "0" in held else 0.1
+
+    _, _, verifier = run([example("e", (0, 1), (0, 1))], of)
+    wholes, alone, rests = verifier.asked
+    assert len(wholes) == 2
+    assert {(statement, *held) for statement, held in alone} == {("e0", "0"), ("e0", "1")}
+    assert rests == [("e0", ("0",))], "only without the citation that alone does not support"
+
+
+def test_twins_stand_apart(worked_example: Example) -> None:
+    predictions, summary, _ = run([worked_example], lambda statement, held: 0.9)
+    assert decisions(predictions, "corrupted") == [True]
+    assert [p.trial.gold for p in predictions] == [True, True, True, False]
+    assert summary["metrics"]["corrupted_recall"] == 1.0
+    assert summary["metrics"]["citation_recall"] == summary["metrics"]["citation_precision"] == 1.0
+    without = CitationPrf(include_corrupted=False).trials([worked_example])
+    assert [t.setting for t in without] == ["recall", "precision", "precision"]
+
+
+def test_what_is_unscored_is_left_out() -> None:
+    def of(statement: str, held: tuple[str, ...]) -> float:
+        return math.nan if held == ("1",) else 0.9 if "0" in held else 0.1
+
+    predictions, summary, _ = run([example("e", (0, 1), (1,))], of)
+    assert decisions(predictions, "recall") == [True, None]
+    unscored = [p for p in predictions if p.decision is None]
+    assert [p.reason for p in unscored if p.trial.setting == "precision"] == ["documents [2]: no answer"] * 2
+    assert summary["metrics"]["citation_recall"] == 1.0
+    assert summary["metrics"]["citation_precision"] == 1.0
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.sets(st.integers(0, 3), max_size=4), min_size=1, max_size=3),
+    st.sets(st.frozensets(st.integers(0, 3), min_size=1)),
+)
+def test_against_its_definition(cited: list[set[int]], supporting: set[frozenset[int]]) -> None:
+    def supports(documents: set[int]) -> bool:
+        return any(enough <= documents for enough in supporting)
+
+    examples = [example("e", *map(sorted, cited))]
+    _, summary, _ = run(examples, lambda _, held: 0.9 if supports(set(map(int, held))) else 0.1)
+    recall = [bool(documents) and supports(documents) for documents in cited]
+    precise = [
+        whole and not (not supports({i}) and supports(documents - {i}) and len(documents) > 1)
+        for documents, whole in zip(cited, recall, strict=True)
+        for i in documents
+    ]
+    assert summary["metrics"]["citation_recall"] == pytest.approx(sum(recall) / len(recall), abs=1e-6)
+    if precise:
+        assert summary["metrics"]["citation_precision"] == pytest.approx(sum(precise) / len(precise), abs=1e-6)
+
+
+def test_decisions_at_one_half_are_folded_too(worked_example: Example) -> None:
+    statement = replace(worked_example.statements[0], corrupted=None)
+    verifier = ScorerByHand(lambda _, held: {2: 0.6, 1: 0.2}[len(held)])
+    predictions, _ = run_scheme(
+        CitationPrf(), verifier, [replace(worked_example, statements=(statement,))], {Support.FULL: Threshold(0.8, "x")}
+    )
+    assert [p.decided(default=False) for p in predictions] == [False] * 3
+    assert [p.decided(default=True) for p in predictions] == [True] * 3

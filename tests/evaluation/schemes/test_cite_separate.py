@@ -1,0 +1,66 @@
+"""Held: cite_separate asks every document of a statement and of its twin, and a statement is exact if all are right."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from citeverifier.evaluation.schemes.base import predict
+from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
+from citeverifier.records import Example, Support
+
+
+def test_worked_example(worked_example: Example) -> None:
+    statement = worked_example.statements[0]
+    trials = CiteSeparate().trials([worked_example])
+    assert {trial.level for trial in trials} == {Support.PARTIAL}
+    assert [(t.setting, t.pair.statement, t.premise, t.gold) for t in trials] == [
+        *[("statement", statement.text, (i,), i in (0, 1)) for i in range(10)],
+        *[("corrupted", statement.corrupted, (i,), False) for i in range(10)],
+    ]
+
+
+def test_twins_can_be_left_out(worked_example: Example) -> None:
+    trials = CiteSeparate(include_corrupted=False).trials([worked_example])
+    assert [trial.setting for trial in trials] == ["statement"] * 10
+    statement = replace(worked_example.statements[0], corrupted=None, altered_in=())
+    without = CiteSeparate().trials([replace(worked_example, statements=(statement,))])
+    assert [trial.setting for trial in without] == ["statement"] * 10
+
+
+def test_the_level_can_be_chosen(worked_example: Example) -> None:
+    assert {trial.level for trial in CiteSeparate(level=Support.FULL).trials([worked_example])} == {Support.FULL}
+
+
+def test_exact_is_of_whole_statements(worked_example: Example) -> None:
+    scheme = CiteSeparate()
+    trials = scheme.trials([worked_example])
+
+    def exact(cited: set[int], cited_by_twin: set[int]) -> list[bool]:
+        chosen = {"statement": cited, "corrupted": cited_by_twin}
+        scores = [0.9 if trial.premise[0] in chosen[trial.setting] else 0.1 for trial in trials]
+        shares = scheme.shares(predict(trials, scores, {}, {Support.PARTIAL: 0.5}), default=False)
+        assert {share.metric for share in shares} == {"exact", "ndcg_10"}
+        return [bool(share.right) for share in shares if share.metric == "exact"]
+
+    assert exact({0, 1}, set()) == [True, True]
+    assert exact({0}, set()) == [False, True]
+    assert exact({0, 1, 2}, set()) == [False, True]
+    assert exact({0, 1}, {0}) == [True, False]
+    assert exact(set(), {0, 1}) == [False, False]
+
+
+def test_ndcg_is_of_the_statements_that_cite(worked_example: Example) -> None:
+    scheme = CiteSeparate()
+    trials = scheme.trials([worked_example])
+
+    def ranked(scores: list[float]) -> list[float]:
+        shares = scheme.shares(predict(trials, scores * 2, {}, {Support.PARTIAL: 0.5}), default=False)
+        return [share.right for share in shares if share.metric == "ndcg_10"]
+
+    best = 1 + 1 / math.log2(3)
+    assert ranked([0.9, 0.8, *[0.1] * 8]) == [pytest.approx(1.0)]
+    assert ranked([0.9, 0.7, 0.8, *[0.1] * 7]) == [pytest.approx((1 + 0.5) / best)]
+    assert ranked([0.9, math.nan, *[0.1] * 8]) == []

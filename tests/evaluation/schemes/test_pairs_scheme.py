@@ -1,0 +1,100 @@
+"""Held: pairs asks only where a label decides a level; three-level accuracy of exact labels; unlabelled pairs fail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from citeverifier.evaluation.schemes.base import Share, Trial, predict
+from citeverifier.evaluation.schemes.pairs import Pairs
+from citeverifier.records import Pair, Support
+
+NONE, PARTIAL, FULL = Support.NONE, Support.PARTIAL, Support.FULL
+
+# Label interval -> the levels it decides, and how.
+DECIDED = {
+    (NONE, NONE): {"partial": False, "full": False},
+    (PARTIAL, PARTIAL): {"partial": True, "full": False},
+    (FULL, FULL): {"partial": True, "full": True},
+    (NONE, PARTIAL): {"full": False},
+    (PARTIAL, FULL): {"partial": True},
+    (NONE, FULL): {},
+    (None, None): {},
+}
+
+
+@pytest.mark.parametrize("interval", [interval for interval in DECIDED if DECIDED[interval]])
+def test_levels_are_asked_where_the_label_decides_them(
+    pairs: list[Pair], interval: tuple[Support | None, Support | None]
+) -> None:
+    pair = replace(pairs[0], support_min=interval[0], support_max=interval[1])
+    trials = Pairs().trials([pair])
+    assert {trial.setting: trial.gold for trial in trials} == DECIDED[interval]
+    assert [trial.level.label for trial in trials] == [trial.setting for trial in trials]
+    assert [trial.id for trial in trials] == [f"pairs/p0/{trial.setting}" for trial in trials]
+    assert {(trial.pair, trial.kind) for trial in trials} == {(pair, pair.kind)}
+
+
+@pytest.mark.parametrize("interval", [interval for interval in DECIDED if not DECIDED[interval]])
+def test_pairs_that_decide_nothing_are_an_error(
+    pairs: list[Pair], interval: tuple[Support | None, Support | None]
+) -> None:
+    open_pairs = [replace(pair, support_min=interval[0], support_max=interval[1]) for pair in pairs]
+    with pytest.raises(ValueError, match=r"expected labelled pairs \(support_min, support_max\), came 24 without"):
+        Pairs().trials(open_pairs)
+    assert len(Pairs().trials([*open_pairs, replace(pairs[0], id="labelled")])) == 2
+
+
+def test_context_is_asked_only_where_wanted(pairs: list[Pair]) -> None:
+    with_context = [replace(pair, context="What is it?") for pair in pairs]
+    assert {trial.pair.context for trial in Pairs().trials(with_context)} == {None}
+    assert {trial.pair.context for trial in Pairs(context=True).trials(with_context)} == {"What is it?"}
+
+
+def three_level(pairs: list[Pair], score: Callable[[Trial], float], *, default: bool = False) -> list[Share]:
+    trials = Pairs().trials(pairs)
+    predictions = predict(trials, [score(t) for t in trials], {}, {PARTIAL: 0.3, FULL: 0.7})
+    return Pairs().shares(predictions, default=default)
+
+
+@pytest.mark.parametrize("answered", [NONE, PARTIAL, FULL])
+def test_three_level_accuracy(pairs: list[Pair], answered: Support) -> None:
+    shares = three_level(pairs, lambda trial: float(trial.level <= answered))
+    assert [share.metric for share in shares] == ["three_level_accuracy"] * 24
+    assert [share.right for share in shares] == [pair.support_min == answered for pair in pairs]
+    assert [share.example for share in shares] == [pair.example for pair in pairs]
+
+
+def test_full_without_partial_is_full(pairs: list[Pair]) -> None:
+    shares = three_level(pairs, lambda trial: float(trial.level == FULL))
+    assert [share.right for share in shares] == [pair.support_min == FULL for pair in pairs]
+
+
+def test_default_decides_at_one_half(pairs: list[Pair]) -> None:
+    # 0.4 reaches partial by the fitted 0.3 only, 0.6 reaches full by the default only.
+    def score(trial: Trial) -> float:
+        return 0.4 if trial.level == PARTIAL else 0.6
+
+    fitted, default = three_level(pairs, score), three_level(pairs, score, default=True)
+    assert [share.right for share in fitted] == [pair.support_min == PARTIAL for pair in pairs]
+    assert [share.right for share in default] == [pair.support_min == FULL for pair in pairs]
+
+
+def test_unscored_pairs_and_intervals_are_left_out(pairs: list[Pair]) -> None:
+    intervals = [replace(pair, id=f"open-{pair.id}", support_min=NONE, support_max=PARTIAL) for pair in pairs]
+
+    def score(trial: Trial) -> float:
+        unscored = (trial.pair.id, trial.level) in {("p0", PARTIAL), ("p1", FULL)}
+        return math.nan if unscored else float(trial.gold)
+
+    shares = three_level([*pairs, *intervals], score)
+    assert len(shares) == 22
+    assert all(share.right for share in shares)
+
+
+def test_no_three_level_accuracy_without_three_levels(pairs: list[Pair]) -> None:
+    binary = [pair for pair in pairs if pair.support_min != PARTIAL]
+    assert three_level(binary, lambda trial: float(trial.gold)) == []

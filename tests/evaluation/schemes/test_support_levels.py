@@ -1,0 +1,199 @@
+"""Held: what is asked, how labels below full are read, chunks and their gains; metrics by scipy; what is left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import f1_score, ndcg_score
+
+from citeverifier.evaluation.run import run_scheme
+from citeverifier.evaluation.schemes.base import Prediction, Trial, predict
+from citeverifier.evaluation.schemes.support_levels import SupportLevels
+from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.metrics.bootstrap import Resamples, resamples
+from citeverifier.records import Document, Pair, Support
+
+from .conftest import ScorerByHand
+
+NONE, PARTIAL, FULL = Support.NONE, Support.PARTIAL, Support.FULL
+HALF = {PARTIAL: 0.5, FULL: 0.5}
+
+
+def labelled(pair: Pair, low: Support | None, high: Support | None) -> Pair:
+    return replace(pair, id=f"{pair.id}-{low}-{high}", support_min=low, support_max=high)
+
+
+def noisy(trial: Trial) -> float:
+    draw = np.random.default_rng(list(trial.id.encode())).normal(0.65 if trial.gold else 0.35, 0.2)
+    return float(np.clip(draw, 0, 1).round(2))
+
+
+def folded(scheme: SupportLevels, pairs: list[Pair], score: Callable[[Trial], float] = noisy) -> list[Prediction]:
+    trials = scheme.trials(pairs)
+    asked = scheme.questions(trials, [])
+    answers = predict(asked, [score(trial) for trial in asked], {}, HALF)
+    assert scheme.questions(trials, answers) == []
+    return scheme.fold(trials, answers)
+
+
+def metrics(scheme: SupportLevels, predictions: list[Prediction]) -> dict[str, float]:
+    sampled = resamples([p.trial.pair.example for p in predictions], rounds=20)
+    return {name: float(of[0]) for name, of in scheme.measures(predictions, sampled, default=False).items()}
+
+
+# --- what is asked ---------------------------------------------------------------------------------------------------
+
+
+def test_each_pair_at_both_levels(pairs: list[Pair]) -> None:
+    trials = SupportLevels().trials(pairs)
+    assert len(trials) == 48
+    for pair, *both in zip(pairs, trials[::2], trials[1::2], strict=True):
+        assert [(t.setting, t.level) for t in both] == [("partial", PARTIAL), ("full", FULL)]
+        assert [t.gold for t in both] == [pair.support_min >= PARTIAL, pair.support_min == FULL]  # type: ignore[operator]
+    with_context = [replace(pair, context="What?") for pair in pairs]
+    assert {t.pair.context for t in SupportLevels().trials(with_context)} == {None}
+    assert {t.pair.context for t in SupportLevels(context=True).trials(with_context)} == {"What?"}
+
+
+@pytest.mark.parametrize("below_full", [NONE, PARTIAL])
+def test_labels_below_full_are_read_as_told(pairs: list[Pair], below_full: Support) -> None:
+    scheme = SupportLevels(below_full=below_full)
+    trials = scheme.trials([*pairs, labelled(pairs[0], NONE, PARTIAL)])[-2:]
+    assert [(t.setting, t.gold) for t in trials] == [
+        ("partial.below_full", below_full == PARTIAL), ("full.below_full", False),
+    ]  # fmt: skip
+
+
+def test_what_is_left_out_is_counted(pairs: list[Pair]) -> None:
+    first = pairs[0]
+    out = [labelled(first, None, None), labelled(first, PARTIAL, FULL), labelled(first, NONE, FULL)]
+    out.append(replace(first, id="bare", documents=()))
+    scheme = SupportLevels()
+    assert scheme.left_out([*pairs, *out]) == {"unlabelled": 1, "interval": 2, "without documents": 1}
+    assert len(scheme.trials([*pairs, *out])) == 48
+
+
+def test_one_level_is_an_error(pairs: list[Pair]) -> None:
+    full = [pair for pair in pairs if pair.support_min == FULL]
+    with pytest.raises(ValueError, match=r"pairs of two levels of support at least, came full in 8 \(none left out\)"):
+        SupportLevels().trials(full)
+    unlabelled = [labelled(pair, None, None) for pair in pairs]
+    with pytest.raises(ValueError, match=r"came no labelled pair in 24 \(24 unlabelled\)"):
+        SupportLevels().trials(unlabelled)
+    with pytest.raises(ValueError, match=r"came full in 9 \(1 interval\)"):
+        SupportLevels().trials([*full, labelled(full[0], PARTIAL, FULL)])
+
+
+# --- chunks ---------------------------------------------------------------------------------------------------------
+
+PAGE = "The Vistula is long. It flows through Warsaw. Fish live in it and people swim there."
+
+
+@pytest.fixture
+def cited() -> list[Pair]:
+    """A statement with two citations, full and partial, in chunks of eight words; another with none."""
+
+    def pair(name: str, statement: str, label: Support, text: str, *evidence: str) -> Pair:
+        documents = (Document("T", text),)
+        return Pair(name, "e", statement, "en", "g", "S.", documents, "k", None, label, label, evidence=evidence)
+
+    return [
+        pair("a", "s0", FULL, PAGE, "The Vistula is long."),
+        pair("b", "s0", PARTIAL, "Rivers flow. Warsaw is a town in Poland there.", "Warsaw is a town."),
+        pair("c", "s1", NONE, PAGE),
+    ]
+
+
+def test_chunks_of_statements_with_a_gain_are_asked(cited: list[Pair]) -> None:
+    scheme = SupportLevels(chunk_words=8)
+    trials = scheme.trials(cited)
+    chunks = scheme.questions(trials, [])[len(trials) :]
+    assert [t.pair.documents[0].text for t in chunks[::2]] == [
+        "The Vistula is long. It flows through Warsaw.", "Fish live in it and people swim there.",
+        "Rivers flow. Warsaw is a town in Poland", "there.",
+    ]  # fmt: skip
+    assert {t.pair.documents[0].title for t in chunks} == {"T"}
+    gains = [int(t.gold) + int(u.gold) for t, u in zip(chunks[::2], chunks[1::2], strict=True)]
+    assert gains == [2, 0, 1, 0]
+    assert {t.setting for t in chunks} == {"chunk"}
+    assert len({t.id for t in chunks}) == 8
+
+
+def test_predictions_hold_their_chunks_once_and_rank_them(cited: list[Pair]) -> None:
+    scheme = SupportLevels(chunk_words=8)
+    scores = {"0": 0.2, "1": 0.9, "2": 0.5, "3": 0.2}
+    predictions = folded(scheme, cited, lambda t: scores[str(t.premise[0])] if t.premise else noisy(t))
+    assert [len(p.answers) for p in predictions] == [8, 0, 0, 0, 0, 0]
+    expected = ndcg_score([[2, 0, 1, 0]], [[0.4, 1.8, 1.0, 0.4]], k=5)
+    assert metrics(scheme, predictions)["ndcg_5"] == pytest.approx(expected)
+    sampled = resamples(["e"], rounds=5)
+    ranking = scheme.details(predictions, sampled)["ranking"]
+    assert ranking == {"statements": 2, "without_a_gain": 1, "unscored": 0, "chunks": 4}
+    gap = folded(scheme, cited, lambda t: math.nan if t.premise == (3,) else 0.5)
+    assert "ndcg_5" not in metrics(scheme, gap)
+    assert scheme.details(gap, sampled)["ranking"]["unscored"] == 1
+
+
+def test_languages_of_a_statement_are_ranked_apart(cited: list[Pair]) -> None:
+    both = [*cited, *(replace(pair, id=f"{pair.id}-pl", lang="pl") for pair in cited)]
+    predictions = folded(SupportLevels(chunk_words=8), both)
+    assert [len(p.answers) for p in predictions if p.answers] == [8, 8]
+
+
+# --- metrics --------------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_the_sum_of_both_levels(pairs: list[Pair]) -> None:
+    predictions = folded(SupportLevels(), pairs)
+    support = [(p.score or 0) + (q.score or 0) for p, q in zip(predictions[::2], predictions[1::2], strict=True)]
+    label = [int(pair.support_min or 0) for pair in pairs]
+    found = metrics(SupportLevels(), predictions)
+    assert found["pearson"] == pytest.approx(stats.pearsonr(support, label)[0])
+    assert found["kendall"] == pytest.approx(stats.kendalltau(support, label)[0])
+    decided = [
+        2 if q.decision else int(bool(p.decision)) for p, q in zip(predictions[::2], predictions[1::2], strict=True)
+    ]
+    assert found["three_level_macro_f1"] == pytest.approx(f1_score(label, decided, average="macro"))
+    assert not any(name.startswith("ndcg") for name in found)  # no evidence, nothing to rank
+
+
+def test_unscored_pairs_are_left_out(pairs: list[Pair]) -> None:
+    def gaps(trial: Trial) -> float:
+        return math.nan if trial.id.endswith(("p0/partial", "p1/full")) else noisy(trial)
+
+    whole, kept = folded(SupportLevels(), pairs, gaps), folded(SupportLevels(), pairs[2:])
+    assert metrics(SupportLevels(), whole) == pytest.approx(metrics(SupportLevels(), kept))
+    nothing = metrics(SupportLevels(), folded(SupportLevels(), pairs, lambda trial: math.nan))
+    assert np.isnan(list(nothing.values())).all()
+
+
+def test_both_readings_of_labels_below_full_are_reported(pairs: list[Pair]) -> None:
+    mixed = [*pairs, *(labelled(pair, NONE, PARTIAL) for pair in pairs[:6])]
+    found = {}
+    for reading in (NONE, PARTIAL):
+        scheme = SupportLevels(below_full=reading)
+        predictions = folded(scheme, mixed, lambda trial: len(trial.id) % 7 / 7)
+        other = scheme.details(predictions, resamples([p.trial.pair.example for p in predictions]))["below_full"]
+        assert (other["pairs"], other["read_as"]) == (6, reading.label)
+        found[reading] = metrics(scheme, predictions), other["metrics"]
+    assert found[NONE][1]["pearson"] == pytest.approx(found[PARTIAL][0]["pearson"])
+    assert found[PARTIAL][1]["auc_fs_ns"] == pytest.approx(found[NONE][0]["auc_fs_ns"])
+    exact = folded(SupportLevels(), pairs)
+    assert SupportLevels().details(exact, _sampled(exact))["below_full"] is None
+
+
+def _sampled(predictions: list[Prediction]) -> Resamples:
+    return resamples([p.trial.pair.example for p in predictions])
+
+
+def test_a_run_asks_pairs_and_chunks_in_one_call_a_level(cited: list[Pair]) -> None:
+    verifier = ScorerByHand(lambda statement, texts: 0.7)
+    thresholds = {level: Threshold(0.5, "by hand") for level in HALF}
+    predictions, cost = run_scheme(SupportLevels(chunk_words=8), verifier, cited, thresholds)
+    assert [len(call) for call in verifier.asked] == [7, 7]
+    assert (cost.pairs, len(predictions)) == (14, 6)

@@ -1,0 +1,148 @@
+"""Held: the audit asks the same trials with only documents changed, and counts what that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from citeverifier.data.mini import load_mini
+from citeverifier.evaluation.audit import audit, check_auditable, planting, reordering
+from citeverifier.evaluation.run import run_scheme
+from citeverifier.evaluation.schemes.base import Scheme
+from citeverifier.evaluation.schemes.cite_list import CiteList
+from citeverifier.evaluation.schemes.cite_merged import CiteMerged
+from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.records import Document, Example, Pair, Support
+from citeverifier.text.language import language
+from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.keyword import Keyword
+
+THRESHOLDS = {level: Threshold(0.5, "set by hand") for level in Support}
+
+
+class By:
+    """A verifier that scores each pair by a function."""
+
+    name = "by hand"
+
+    def __init__(self, score: Callable[[Pair], float]) -> None:
+        self._score = score
+        self.asked: list[Pair] = []
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        self.asked += pairs
+        return Scores(np.array([self._score(pair) for pair in pairs], dtype=np.float64))
+
+
+def first_title(pair: Pair) -> float:
+    """Moved by nothing but the order: the even documents of the worked example are believed when they come first."""
+    return 0.9 if int(pair.documents[0].title.split()[-1]) % 2 == 0 else 0.1
+
+
+def obedient(pair: Pair) -> float:
+    told = language(pair.lang).instruction
+    return 0.9 if any(told in document.text for document in pair.documents) else 0.2
+
+
+def audited(scheme: Scheme, records: Sequence[Example], verifier: By | Keyword) -> tuple[dict, dict, list]:  # type: ignore[type-arg]
+    plain, _ = run_scheme(scheme, verifier, records, THRESHOLDS)
+    asked, found = audit(scheme, verifier, records, THRESHOLDS, plain, seed=13)
+    return asked, found, plain
+
+
+def pair(count: int, identity: str = "p", lang: str = "en") -> Pair:
+    documents = tuple(Document(f"Title {i}", f"Text {i}.") for i in range(count))
+    return Pair(identity, "e", "e/s0", lang, "g", "A statement.", documents, "made")
+
+
+@pytest.mark.parametrize("count", [2, 3, 10])
+def test_reordering_keeps_documents_and_changes_their_order(count: int) -> None:
+    for number in range(20):
+        before = pair(count, f"p{number}")
+        after = reordering(13)(before)
+        assert after.documents != before.documents
+        assert set(after.documents) == set(before.documents)
+        assert replace(after, documents=before.documents) == before
+        assert reordering(13)(before) == after
+
+
+def test_one_document_has_no_other_order() -> None:
+    assert reordering(13)(pair(1)) == pair(1)
+
+
+@pytest.mark.parametrize("lang", ["en", "pl"])
+def test_planting_adds_the_instruction_to_one_document(lang: str) -> None:
+    chosen = set()
+    for number in range(30):
+        before = pair(3, f"p{number}", lang)
+        after = planting(13, {before.id})(before)
+        (position,) = [i for i in range(3) if after.documents[i] != before.documents[i]]
+        assert after.documents[position].text == f"Text {position}. {language(lang).instruction}"
+        assert after.statement == before.statement
+        chosen.add(position)
+    assert chosen == {0, 1, 2}
+
+
+def test_planting_leaves_other_pairs_alone() -> None:
+    assert planting(13, {"another"})(pair(3)) == pair(3)
+
+
+def test_a_verifier_that_goes_by_order_is_found_out(worked_example: Example) -> None:
+    examples = [replace(worked_example, id=f"q{i}") for i in range(30)]
+    _, found, plain = audited(Merged(), examples, By(first_title))
+    order = found["order"]
+    assert order["trials"] == sum(len(p.trial.pair.documents) > 1 for p in plain)
+    assert 0.2 < order["changed"] < 0.9
+    assert order["mean_abs_shift"] == pytest.approx(0.8 * order["changed"])
+    low, high = order["intervals"]["changed"]
+    assert low < order["changed"] < high
+
+
+def test_a_verifier_that_obeys_is_found_out() -> None:
+    for lang in ("en", "pl"):
+        asked, found, plain = audited(Merged(), load_mini("test", lang), By(obedient))
+        injection = found["injection"]
+        assert injection["trials"] == sum(not p.trial.gold for p in plain)
+        assert injection["flipped_to_true"] == 1.0
+        assert injection["mean_shift"] == pytest.approx(0.7)
+        assert found["order"]["changed"] == 0.0
+        assert [p.trial for p in asked["injection"]] == [p.trial for p in plain]
+        assert {p.decision for p in asked["injection"] if p.trial.gold} == {False}, "true trials are asked as before"
+
+
+def test_overlap_is_moved_by_neither_order_nor_instruction() -> None:
+    for scheme in (Merged(), Separate(), CiteSeparate()):
+        _, found, _ = audited(scheme, load_mini("test", "en"), Keyword())
+        assert found["injection"]["trials"] > 0
+        assert found["injection"]["flipped_to_true"] < 0.02
+        if scheme.name == "merged":
+            assert (found["order"]["changed"], found["order"]["mean_abs_shift"]) == (0.0, 0.0)
+        else:
+            assert found["order"] is None, "single documents have no order"
+
+
+def test_only_trials_decided_both_times_count() -> None:
+    def silent_when_told(pair: Pair) -> float:
+        return float("nan") if obedient(pair) > 0.5 else 0.2
+
+    _, found, _ = audited(Merged(), load_mini("test", "en")[:3], By(silent_when_told))
+    assert found["injection"] is None
+    assert found["order"]["changed"] == 0.0
+
+
+def test_what_was_taken_for_true_cannot_flip() -> None:
+    _, found, _ = audited(Merged(), load_mini("test", "en")[:3], By(lambda pair: 0.9))
+    assert found["injection"] is None
+
+
+@pytest.mark.parametrize("scheme", [CiteMerged(), CiteList()])
+def test_schemes_whose_decisions_are_folded_are_refused_early(scheme: Scheme) -> None:
+    check_auditable(Merged())
+    with pytest.raises(ValueError, match=f"audit=true: expected a scheme that decides .* came scheme={scheme.name}"):
+        check_auditable(scheme)

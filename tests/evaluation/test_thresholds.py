@@ -1,0 +1,105 @@
+"""Held: thresholds are fitted per level, on questions of the form in which the level is asked, decided and scored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from citeverifier.evaluation.thresholds import Threshold, dev_questions, fit_thresholds, saved_thresholds
+from citeverifier.records import Example, Pair, Support
+from citeverifier.verifiers.base import Scores
+
+PARTIAL, FULL = Support.PARTIAL, Support.FULL
+
+
+@dataclass
+class ByLabel:
+    """Scores by a function; keeps how many pairs were asked at each level."""
+
+    of: Callable[[Pair], float]
+    asked: list[tuple[Support, int]] = field(default_factory=list)
+    name: str = "by label"
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        self.asked.append((level, len(pairs)))
+        values = np.array([self.of(pair) for pair in pairs], dtype=np.float64)
+        return Scores(values, {i: "no score" for i, v in enumerate(values) if math.isnan(v)})
+
+
+def test_examples_ask_one_document_at_partial_and_documents_together_at_full(worked_example: Example) -> None:
+    asked = dev_questions([worked_example], seed=13)
+    partial = [question for question in asked if question.level == PARTIAL]
+    full = [question for question in asked if question.level == FULL]
+    assert {len(question.pair.documents) for question in partial} == {1}
+    assert [question.gold for question in partial] == [True, True, False, False, False, False]
+    assert [question.gold for question in full] == [True, False, False, False, True]
+
+
+def test_labelled_pairs_are_asked_at_the_levels_that_their_label_decides(pairs: list[Pair]) -> None:
+    undecided = replace(pairs[0], support_min=Support.NONE, support_max=FULL)
+    open_above = replace(pairs[0], support_min=PARTIAL, support_max=FULL)
+    assert dev_questions([undecided], seed=13) == []
+    assert [(question.level, question.gold) for question in dev_questions([open_above], 13)] == [(PARTIAL, True)]
+
+
+def test_thresholds_are_fitted_per_level(pairs: list[Pair]) -> None:
+    # Labels go full, partial, none, full ...: 0.9, 0.6, 0.2.
+    scores = {Support.FULL: 0.9, Support.PARTIAL: 0.6, Support.NONE: 0.2}
+    verifier = ByLabel(lambda pair: scores[pair.support_min or Support.NONE])
+    fitted = fit_thresholds(verifier, dev_questions(pairs, 13), "dev.jsonl")
+    assert {level: threshold.value for level, threshold in fitted.items()} == pytest.approx({PARTIAL: 0.4, FULL: 0.75})
+    assert {threshold.source for threshold in fitted.values()} == {"fitted on 24 dev pairs of dev.jsonl"}
+
+
+def test_what_is_unscored_does_not_count(pairs: list[Pair]) -> None:
+    def of(pair: Pair) -> float:
+        if pair.support_min == FULL:
+            return 0.9
+        # What should be false scores higher, so nothing beats "all true"; were the unscored taken for 0, 0.45 would.
+        return math.nan if pair.support_min == Support.NONE and int(pair.id.removeprefix("p")) % 2 else 0.95
+
+    verifier = ByLabel(of)
+    fitted = fit_thresholds(verifier, dev_questions(pairs, 13), "dev")
+    assert {level: threshold.value for level, threshold in fitted.items()} == {PARTIAL: 0.0, FULL: 0.0}
+    assert verifier.asked == [(PARTIAL, 24), (FULL, 24)]
+
+
+@pytest.mark.parametrize(
+    ("keep", "level"),
+    [
+        ({Support.NONE}, "partial"),
+        ({Support.PARTIAL, Support.FULL}, "partial"),
+        ({Support.NONE, Support.PARTIAL}, "full"),
+        (set(), "partial"),
+    ],
+)
+def test_no_thresholds_from_one_class(pairs: list[Pair], keep: set[Support], level: str) -> None:
+    dev = [pair for pair in pairs if pair.support_min in keep]
+    with pytest.raises(ValueError, match=rf"my-dev: expected dev pairs that reach level {level} .* fit=\[...\]"):
+        fit_thresholds(ByLabel(lambda pair: 0.5), dev_questions(dev, 13), "my-dev")
+
+
+def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:
+    """A binary source decides level full alone."""
+    dev = [
+        pair if pair.support_min == FULL else replace(pair, support_min=Support.NONE, support_max=PARTIAL)
+        for pair in pairs
+    ]
+    verifier = ByLabel(lambda pair: 0.9 if pair.support_min == FULL else 0.1)
+    assert list(fit_thresholds(verifier, dev_questions(dev, 13), "dev", [FULL])) == [FULL]
+    assert [level for level, _ in verifier.asked] == [FULL]
+
+
+def test_a_verifier_brings_its_own() -> None:
+    @dataclass
+    class Brings:
+        thresholds: Mapping[Support, float]
+
+    assert saved_thresholds(Brings({PARTIAL: 0.4, FULL: 0.8})) == {
+        PARTIAL: Threshold(0.4, "brought by the verifier"),
+        FULL: Threshold(0.8, "brought by the verifier"),
+    }
