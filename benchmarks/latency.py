@@ -20,7 +20,7 @@ import numpy as np
 from common import MINILM, examples, machine, save_model, write
 
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.bertscore import BertScore
 from citeverifier.verifiers.bm25 import BM25

@@ -25,7 +25,7 @@ from datasets import Dataset
 from transformers import AutoConfig, AutoModel, Trainer, TrainerCallback, TrainingArguments
 
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.models.checkpoint import backbone_path
 from citeverifier.models.ordinal import interval_loss
 from citeverifier.training.build import build_model

@@ -34,7 +34,7 @@ def measure(shape: str, attention: str, dropout: float, order: str, bf16: bool, 
     import torch
 
     from citeverifier.data.mini import load_mini
-    from citeverifier.data.pairs import ordinal_pairs
+    from citeverifier.data.pair_recipes import ordinal_pairs
     from citeverifier.models.ordinal import interval_loss, label_rows
     from citeverifier.training.build import build_model, build_optimizer
     from citeverifier.training.options import Backbone, TrainingOptions

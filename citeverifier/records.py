@@ -23,7 +23,7 @@ LANGUAGES: tuple[str, ...] = tuple(
 
 
 class RecordError(ValueError):
-    """A record that cannot be read. The message says where, what was expected and what came."""
+    """A record that cannot be read. The message says where, what was expected and what it got."""
 
 
 class Support(IntEnum):
@@ -45,7 +45,7 @@ class Support(IntEnum):
             return value
         if isinstance(value, str) and value.upper() in cls.__members__:
             return cls[value.upper()]
-        raise RecordError(f"expected a support level (none, partial or full), came {value!r}")
+        raise RecordError(f"expected a support level (none, partial or full), got {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +149,10 @@ def _take(row: Mapping[str, Any], key: str, kind: type | tuple[type, ...], *, op
     if key not in row or row[key] is None:
         if optional:
             return None
-        raise RecordError(f"key {key!r}: expected {_kind(kind)}, came {'nothing' if key not in row else 'null'}")
+        raise RecordError(f"key {key!r}: expected {_kind(kind)}, got {'nothing' if key not in row else 'null'}")
     value = row[key]
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise RecordError(f"key {key!r}: expected {_kind(kind)}, came {type(value).__name__} {_short(value)}")
+        raise RecordError(f"key {key!r}: expected {_kind(kind)}, got {type(value).__name__} {_short(value)}")
     return value
 
 
@@ -170,20 +170,20 @@ def _short(value: Any) -> str:
 def _text(row: Mapping[str, Any], key: str) -> str:
     value: str = _take(row, key, str)
     if not value.strip():
-        raise RecordError(f"key {key!r}: expected some text, came {_short(value)}")
+        raise RecordError(f"key {key!r}: expected some text, got {_short(value)}")
     return value
 
 
 def _lang(row: Mapping[str, Any]) -> str:
     lang: str = _take(row, "lang", str)
     if lang not in LANGUAGES:
-        raise RecordError(f"key 'lang': expected one of {', '.join(LANGUAGES)}, came {lang!r}")
+        raise RecordError(f"key 'lang': expected one of {', '.join(LANGUAGES)}, got {lang!r}")
     return lang
 
 
 def _position(value: Any, where: str, count: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < count:
-        raise RecordError(f"{where}: expected a 0-based document position below {count}, came {_short(value)}")
+        raise RecordError(f"{where}: expected a 0-based document position below {count}, got {_short(value)}")
     return value
 
 
@@ -192,30 +192,30 @@ def _documents(row: Mapping[str, Any]) -> tuple[Document, ...]:
     for i, item in enumerate(_take(row, "documents", list)):
         try:
             if not isinstance(item, dict):
-                raise RecordError(f"expected an object, came {type(item).__name__}")
+                raise RecordError(f"expected an object, got {type(item).__name__}")
             title = _take(item, "title", str, optional=True) or ""
             score = _take(item, "score", (int, float), optional=True)
             documents.append(Document(title, _text(item, "text"), None if score is None else float(score)))
         except RecordError as error:
             raise RecordError(f"documents[{i}]: {error}") from None
     if not documents:
-        raise RecordError("key 'documents': expected at least one document, came an empty list")
+        raise RecordError("key 'documents': expected at least one document, got an empty list")
     return tuple(documents)
 
 
 def _statement(item: Any, count: int) -> Statement:
     if not isinstance(item, dict):
-        raise RecordError(f"expected an object, came {type(item).__name__}")
+        raise RecordError(f"expected an object, got {type(item).__name__}")
     positions = {
         key: tuple(_position(value, f"key {key!r}", count) for value in _take(item, key, list, optional=True) or ())
         for key in ("citations", "altered_in")
     }
     if len(set(positions["citations"])) != len(positions["citations"]):
-        raise RecordError(f"key 'citations': expected each document once, came {list(positions['citations'])}")
+        raise RecordError(f"key 'citations': expected each document once, got {list(positions['citations'])}")
     evidence = []
     for entry in _take(item, "evidence", list, optional=True) or ():
         if not isinstance(entry, dict):
-            raise RecordError(f"key 'evidence': expected objects, came {type(entry).__name__}")
+            raise RecordError(f"key 'evidence': expected objects, got {type(entry).__name__}")
         evidence.append(Evidence(_position(entry.get("document"), "evidence", count), _text(entry, "text")))
     return Statement(
         text=_text(item, "text"),
@@ -255,11 +255,11 @@ def pair_from_json(row: Mapping[str, Any]) -> Pair:
     """Build a `Pair` from a decoded JSON object; raises RecordError naming the key at fault."""
     low, high = row.get("support_min"), row.get("support_max")
     if (low is None) != (high is None):
-        raise RecordError("expected support_min and support_max both given or both null, came one of them")
+        raise RecordError("expected support_min and support_max both given or both null, got one of them")
     support_min = None if low is None else Support.parse(low)
     support_max = None if high is None else Support.parse(high)
     if support_min is not None and support_max is not None and support_min > support_max:
-        raise RecordError(f"expected support_min <= support_max, came {low!r} > {high!r}")
+        raise RecordError(f"expected support_min <= support_max, got {low!r} > {high!r}")
     identity = _text(row, "id")
     example = _take(row, "example", str, optional=True) or identity
     return Pair(
@@ -282,7 +282,7 @@ def _evidence(row: Mapping[str, Any]) -> tuple[str, ...]:
     found = _take(row, "evidence", list, optional=True) or []
     for i, text in enumerate(found):
         if not isinstance(text, str) or not text.strip():
-            raise RecordError(f"evidence[{i}]: expected some text, came {_short(text)}")
+            raise RecordError(f"evidence[{i}]: expected some text, got {_short(text)}")
     return tuple(found)
 
 
@@ -298,7 +298,7 @@ def open_text(path: Path) -> Iterator[IO[bytes]]:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as opened:
             yield opened  # type: ignore[misc]
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise RecordError(f"{path}: expected a whole gzip file, came one that is cut or damaged ({error})") from None
+        raise RecordError(f"{path}: expected a whole gzip file, got one that is cut or damaged ({error})") from None
 
 
 def read_jsonl(path: str | Path, parse: Callable[[Mapping[str, Any]], Record]) -> Iterator[Record]:
@@ -319,15 +319,15 @@ def read_jsonl(path: str | Path, parse: Callable[[Mapping[str, Any]], Record]) -
 
 
 def decode_line(line: bytes) -> dict[str, Any]:
-    """The JSON object of a line; raises RecordError saying what was expected and what came."""
+    """The JSON object of a line; raises RecordError saying what was expected and what it got."""
     try:
         row = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise RecordError(f"expected UTF-8, came byte {line[error.start]:#04x}") from None
+        raise RecordError(f"expected UTF-8, got byte {line[error.start]:#04x}") from None
     except json.JSONDecodeError as error:
-        raise RecordError(f"expected one JSON object a line, came {_short(line[:40])} ({error.msg})") from None
+        raise RecordError(f"expected one JSON object a line, got {_short(line[:40])} ({error.msg})") from None
     if not isinstance(row, dict):
-        raise RecordError(f"expected a JSON object, came {type(row).__name__}")
+        raise RecordError(f"expected a JSON object, got {type(row).__name__}")
     return row
 
 
@@ -341,7 +341,7 @@ def once(
         record = parse(row)
         identity = key(record)
         if identity in seen:
-            raise RecordError(f"expected each id once, came {identity!r} again")
+            raise RecordError(f"expected each id once, got {identity!r} again")
         seen.add(identity)
         return record
 

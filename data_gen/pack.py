@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.data.load import PairBuilder
-from citeverifier.data.pairs import BELOW_FULL, FULL
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL
 from citeverifier.data.splits import SHARES
 from citeverifier.records import (
     Document,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.data.hotpotqa import Question, example_from_question, question_from_row
+from citeverifier.data.hotpotqa import HotpotQuestion, example_from_question, question_from_row
 from citeverifier.data.mini import load_mini
 from citeverifier.data.splits import tie
 from citeverifier.records import Document, Example, RecordError, example_from_json, open_text, read_jsonl
@@ -115,7 +115,7 @@ def _from_example(example: Example) -> _Row:
     return _Row(example.id, (), lambda group: example)
 
 
-def _from_question(question: Question, seed: int) -> _Row:
+def _from_question(question: HotpotQuestion, seed: int) -> _Row:
     titles = {title for title, _ in question.paragraphs}
     gold = tuple(sorted({title for title, _ in question.facts}))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from safetensors.torch import load_file, save_file
 
-from citeverifier.commands.sources import Source, read
+from citeverifier.commands.sources import SourceSpec, read
 from citeverifier.evaluation.thresholds import dev_questions, fit_thresholds
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
@@ -26,7 +26,7 @@ SOURCES = ("hotpot_statements_train", "fever", "factcg", "poquad", "mini")
 
 def pack(checkpoint: Path) -> None:
     """Copy a checkpoint's files, its weights as fp16, with thresholds fitted on dev."""
-    records = [record for name in SOURCES for record in read(Source(name), "dev", "all", share_files=True)]
+    records = [record for name in SOURCES for record in read(SourceSpec(name), "dev", "all", share_files=True)]
     fitted = fit_thresholds(OrdinalVerifier(str(checkpoint)), dev_questions(records, seed=13), ", ".join(SOURCES))
     config: dict[str, Any] = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
     config["dtype"] = "float16"

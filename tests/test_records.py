@@ -1,4 +1,4 @@
-"""Held: records survive their JSONL form, and a bad input is one error: where, what was expected, what came."""
+"""Held: records survive their JSONL form, and a bad input is one error: where, what was expected, what got."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def with_statement(**changed: Any) -> bytes:
     return line(EXAMPLE, statements=[EXAMPLE["statements"][0] | changed])
 
 
-# What is wrong, the line, what the message says was expected and what it says came.
+# What is wrong, the line, what the message says was expected and what it says got.
 BAD_EXAMPLES = {
     "malformed JSON": (b'{"id": "e2", ', "one JSON object a line", '{"id": "e2", '),
     "two objects": (line(EXAMPLE) + line(EXAMPLE), "one JSON object a line", "Extra data"),
@@ -170,14 +170,14 @@ BAD_PAIRS = {
 }
 
 
-def assert_one_error(raised: pytest.ExceptionInfo[RecordError], where: str, expected: str, came: str) -> None:
+def assert_one_error(raised: pytest.ExceptionInfo[RecordError], where: str, expected: str, got: str) -> None:
     message = str(raised.value)
     assert message.startswith(f"{where}: ")
     assert message.count(where) == 1
-    wanted, _, found = message.partition("came ")
+    wanted, _, found = message.partition("got ")
     assert "expected" in wanted
     assert expected in wanted or expected in found  # JSON's own words ("Extra data") stand last
-    assert came in found
+    assert got in found
     assert "\n" not in message
     assert raised.value.__cause__ is None
     assert raised.value.__suppress_context__
@@ -185,24 +185,24 @@ def assert_one_error(raised: pytest.ExceptionInfo[RecordError], where: str, expe
 
 @pytest.mark.parametrize("name", BAD_EXAMPLES)
 def test_bad_example_says_where_what_and_why(name: str, tmp_path: Path) -> None:
-    bad, expected, came = BAD_EXAMPLES[name]
+    bad, expected, got = BAD_EXAMPLES[name]
     file = tmp_path / "examples.jsonl"
     file.write_bytes(line(EXAMPLE) + b"\n\n" + bad + b"\n")
     rows = read_jsonl(file, example_from_json)
     assert next(rows).id == "e1"  # streaming: what stands before the bad line is there
     with pytest.raises(RecordError) as raised:
         next(rows)
-    assert_one_error(raised, f"{file}:3", expected, came)
+    assert_one_error(raised, f"{file}:3", expected, got)
 
 
 @pytest.mark.parametrize("name", BAD_PAIRS)
 def test_bad_pair_says_where_what_and_why(name: str, tmp_path: Path) -> None:
-    bad, expected, came = BAD_PAIRS[name]
+    bad, expected, got = BAD_PAIRS[name]
     file = tmp_path / "pairs.jsonl"
     file.write_bytes(line(PAIR) + b"\n" + bad)
     with pytest.raises(RecordError) as raised:
         list(read_jsonl(file, pair_from_json))
-    assert_one_error(raised, f"{file}:2", expected, came)
+    assert_one_error(raised, f"{file}:2", expected, got)
 
 
 def test_an_id_comes_once_a_language(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from citeverifier.answers.records import AnswerRecord
 from citeverifier.answers.results import Change, RewrittenAnswer
 from citeverifier.answers.verify import read_record
 from citeverifier.correction.support import BySupport
-from citeverifier.text.reading import ReadStatement
-from citeverifier.text.writing import write_answer
+from citeverifier.text.answer_reading import ReadStatement
+from citeverifier.text.answer_writing import write_answer
 from citeverifier.verifiers.base import Listing, Selection
 
 

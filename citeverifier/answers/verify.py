@@ -23,9 +23,9 @@ from citeverifier.answers.results import (
     VerifiedAnswer,
 )
 from citeverifier.records import Document, Support
+from citeverifier.text.answer_reading import ReadAnswer, ReadStatement, read_answer
 from citeverifier.text.language import guess_language
 from citeverifier.text.markers import Span, sentence_spans
-from citeverifier.text.reading import ReadAnswer, ReadStatement, read_answer
 from citeverifier.text.sentences import sentences
 
 Key = TypeVar("Key", bound=Hashable)

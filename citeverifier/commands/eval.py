@@ -115,7 +115,7 @@ def _prepare(config: DictConfig, scheme: Any, verifier: Any, asked_about: list[A
     """
     from hydra.utils import instantiate
 
-    from citeverifier.commands.sources import Source, read
+    from citeverifier.commands.sources import SourceSpec, read
     from citeverifier.correction.base import Choosing
     from citeverifier.data.load import to_pairs
     from citeverifier.evaluation.run import listings_of, trials_of
@@ -127,10 +127,10 @@ def _prepare(config: DictConfig, scheme: Any, verifier: Any, asked_about: list[A
     from citeverifier.verifiers.spread import spread
 
     named: Any = OmegaConf.to_container(config.fit, resolve=True)
-    source = ", ".join(Source.parse(spec).data for spec in named)
+    source = ", ".join(SourceSpec.parse(spec).data for spec in named)
 
     def records(role: str) -> list[Any]:
-        specs = [Source.parse(spec) for spec in named]
+        specs = [SourceSpec.parse(spec) for spec in named]
         return [record for spec in specs for record in read(spec, role, config.lang, share_files=True)]
 
     def pairs(role: str) -> list[Any]:

@@ -102,7 +102,7 @@ def make_rater(config: DictConfig) -> Rater:
     made = instantiate(config.rater, _convert_="all")
     if "verifier" not in config:
         return made  # type: ignore[no-any-return]
-    from citeverifier.commands.sources import Source
+    from citeverifier.commands.sources import SourceSpec
     from citeverifier.commands.sources import read as read_source
     from citeverifier.rating.local import fit_levels
     from citeverifier.records import Example
@@ -114,7 +114,7 @@ def make_rater(config: DictConfig) -> Rater:
     if config.cache is not None:
         verifier = with_cache(verifier, ScoreCache(config.cache))
     named: Any = OmegaConf.to_container(config.fit, resolve=True)
-    records = [record for spec in named for record in read_source(Source.parse(spec), "dev", config.lang)]
+    records = [record for spec in named for record in read_source(SourceSpec.parse(spec), "dev", config.lang)]
     examples = [record for record in records if isinstance(record, Example)]
     thresholds = fit_levels(verifier, examples, ", ".join(map(str, named)))
     return made(verifier=verifier, thresholds=thresholds)  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import citeverifier
-from citeverifier.data.stream import Row, find_files, parts
+from citeverifier.data.corpus import CorpusRow, find_files, parts
 from citeverifier.processes import rank, world_size
 from citeverifier.records import LANGUAGES, Support
 
@@ -177,7 +177,7 @@ def _identity(path: Path) -> dict[str, Any]:
     return {"path": str(path), "bytes": size, "ends_sha256": ends}
 
 
-def _write_part(job: Job, path: Path, source: str, rows: Sequence[Row]) -> None:
+def _write_part(job: Job, path: Path, source: str, rows: Sequence[CorpusRow]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -13,7 +13,6 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from citeverifier.data.load import PairBuilder, Record, fingerprint, take, to_pairs, weigh
-from citeverifier.data.loosen import loosen
 from citeverifier.data.splits import drop_leaks
 from citeverifier.evaluation.schemes.base import OfPairs
 from citeverifier.paths import configs_dir
@@ -24,7 +23,7 @@ _FILE_SHARES = {"train": 0.9, "dev": 0.1}
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceSpec:
     """One entry of data.sources: a name or path, its part of the loss, how many pairs at most, loader settings."""
 
     data: str
@@ -33,17 +32,17 @@ class Source:
     settings: Mapping[str, Any] | None = None
 
     @classmethod
-    def parse(cls, spec: str | Mapping[str, Any]) -> Source:
+    def parse(cls, spec: str | Mapping[str, Any]) -> SourceSpec:
         """Read `mini`, `my.jsonl` or `{data: mini, weight: 2, limit: 500, split: train}`."""
         if isinstance(spec, str):
             return cls(spec)
         if "data" not in spec:
-            raise ValueError(f"data.sources: expected a name, a path or a mapping with key 'data', came {dict(spec)}")
+            raise ValueError(f"data.sources: expected a name, a path or a mapping with key 'data', got {dict(spec)}")
         rest = {key: value for key, value in spec.items() if key not in ("data", "weight", "limit")}
         return cls(str(spec["data"]), float(spec.get("weight", 1.0)), spec.get("limit"), rest)
 
 
-def read(source: Source, role: str, lang: str, *, share_files: bool = False) -> list[Record]:
+def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False) -> list[Record]:
     """The records of a source in a role: "train", "dev" or "test".
 
     A name of configs/data gives the split of that role (and, for training and dev, the settings under its `train` key).
@@ -85,19 +84,15 @@ def training_data(
     seed: int,
     kind_weights: Mapping[str, float],
     dev_limit: int | None,
-    loosened: float = 0.0,
 ) -> TrainingData:
-    """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
-
-    `loosened`: share of the training statements that are said more loosely (data/loosen.py).
-    """
-    specs = [Source.parse(spec) for spec in sources]
-    dev_specs = specs if dev is None else [Source.parse(spec) for spec in dev]
+    """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back."""
+    specs = [SourceSpec.parse(spec) for spec in sources]
+    dev_specs = specs if dev is None else [SourceSpec.parse(spec) for spec in dev]
     shared = dev is None
     dev_records = {s.data: read(s, "dev", lang, share_files=shared) for s in dev_specs}
     guarded = [record for records in dev_records.values() for record in records]
     for spec in held_out:
-        guarded += read(Source.parse(spec), "test", "all")
+        guarded += read(SourceSpec.parse(spec), "test", "all")
     train_pairs: list[Pair] = []
     report: dict[str, Any] = {"sources": [], "dev": []}
     for source in specs:
@@ -111,15 +106,13 @@ def training_data(
     if not train_pairs:
         raise ValueError(
             "data.sources: expected training records that share no group, document or statement with dev and "
-            f"data.held_out, came none; dropped: {[source['leaks'] for source in report['sources']]}"
+            f"data.held_out, got none; dropped: {[source['leaks'] for source in report['sources']]}"
         )
     dev_pairs = [pair for records in dev_records.values() for pair in to_pairs(records, build)]
     dev_pairs = take(dev_pairs, dev_limit, seed)
     for name, records in dev_records.items():
         report["dev"].append({"data": name} | asdict(fingerprint(records)))
     report["dev_pairs"] = len(dev_pairs)
-    if loosened:
-        train_pairs = list(loosen(train_pairs, loosened, seed))
     return TrainingData(train_pairs, dev_pairs, report)
 
 
@@ -130,12 +123,12 @@ def check_records(scheme: Any, records: list[Record], config: Any) -> list[Recor
     """
     chosen = [record for record in records if config.lang in ("all", record.lang)]
     if not chosen:
-        raise ValueError(f"lang={config.lang}: expected records in that language, came none of {len(records)}")
+        raise ValueError(f"lang={config.lang}: expected records in that language, got none of {len(records)}")
     if isinstance(scheme, OfPairs):
         return list(to_pairs(chosen, instantiate(config.pairs.build)))
     if any(isinstance(record, Pair) for record in chosen):
         raise ValueError(
-            f"scheme={scheme.name}: expected examples (a question with documents and statements), came pairs from "
+            f"scheme={scheme.name}: expected examples (a question with documents and statements), got pairs from "
             f"{config.data.get('path')}; score a pair file with scheme=pairs or scheme=support_levels"
         )
     return chosen

@@ -38,7 +38,6 @@ def run(config: DictConfig) -> Trained:
         seed=config.seed,
         kind_weights=data["kind_weights"],
         dev_limit=data["dev_limit"],
-        loosened=data["loosened"],
     )
     for source in read.report["sources"]:
         leaks = source["leaks"]

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
 from citeverifier.text.markers import Marker, find_markers, may_begin_marker
-from citeverifier.text.reading import Point, ReadAnswer, read_answer
 
 _SPACES = " \t\u00a0"
 _BEHIND = frozenset(_SPACES + ".,;:!?…)\"'”’»*_")  # what may follow the markers of a point
@@ -32,7 +32,7 @@ class Closing:
     points: tuple[int, ...]
 
     @property
-    def asked(self) -> tuple[Point, ...]:
+    def asked(self) -> tuple[FactualPoint, ...]:
         """The new points."""
         return tuple(self.answer.points[i] for i in self.points)
 

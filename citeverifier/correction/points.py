@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from citeverifier.correction.base import Choosing, Method
 from citeverifier.records import Document, Support
-from citeverifier.text.reading import Point
+from citeverifier.text.answer_reading import FactualPoint
 from citeverifier.verifiers.base import Listing, Scores, Selection
 from citeverifier.verifiers.listings import by_listing
 
@@ -77,7 +77,7 @@ class Claim:
     """What a method is asked about: the words of one point, or of several that share them ("... long [1], [2].")."""
 
     listing: Listing
-    points: tuple[Point, ...]
+    points: tuple[FactualPoint, ...]
 
 
 def check_count(method: Method, count: Count) -> None:
@@ -159,7 +159,7 @@ def _same(documents: Sequence[Document], cited: Sequence[int]) -> list[int]:
     return [first[document.title, document.text] for document in documents]
 
 
-def _places(points: Sequence[Point], wanted: list[int], same: Sequence[int]) -> list[tuple[int, ...]]:
+def _places(points: Sequence[FactualPoint], wanted: list[int], same: Sequence[int]) -> list[tuple[int, ...]]:
     """Which of the wanted documents each point cites: those it did, in their places, and new ones in the gaps."""
     now = [[same[position] for position in point.positions] for point in points]
     if {i for row in now for i in row} == set(wanted) and not any(_out_of_range(point) for point in points):
@@ -180,5 +180,5 @@ def _places(points: Sequence[Point], wanted: list[int], same: Sequence[int]) -> 
     return [tuple(row) for row in places]
 
 
-def _out_of_range(point: Point) -> tuple[int, ...]:
+def _out_of_range(point: FactualPoint) -> tuple[int, ...]:
     return point.run.out_of_range if point.run else ()

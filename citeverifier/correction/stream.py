@@ -9,7 +9,7 @@ from citeverifier.correction.base import Method
 from citeverifier.correction.closing import Closing, Reader
 from citeverifier.correction.points import Claim, Count, FixedPoint, check_count, decide
 from citeverifier.records import Document
-from citeverifier.text.writing import write_answer
+from citeverifier.text.answer_writing import write_answer
 from citeverifier.verifiers.base import Listing
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.data.hotpotqa import Question, plain_example, read_hub, read_raw, with_groups
+from citeverifier.data.hotpotqa import HotpotQuestion, plain_example, read_hub, read_raw, with_groups
 from citeverifier.data.splits import SHARES, in_split
 from citeverifier.records import Example, RecordError, Statement, read_jsonl
 
@@ -39,7 +39,7 @@ def load_hotpot_statements(
     and logged. Raises ValueError where it has none of them, RecordError where a title is not among its paragraphs.
     """
     if part not in PARTS:
-        raise ValueError(f"part: expected one of {', '.join(PARTS)}, came {part!r}")
+        raise ValueError(f"part: expected one of {', '.join(PARTS)}, got {part!r}")
     file = STATEMENTS / f"{part}.jsonl"
     rows = list(read_jsonl(file, lambda row: row))
     if hub_name is None:
@@ -50,14 +50,14 @@ def load_hotpot_statements(
     known = {question.id: (question, group) for question, group in with_groups(questions)}
     found = [row for row in rows if row["id"] in known]
     if not found:
-        raise ValueError(f"{path}: expected HotpotQA's {part} questions, came none of the {len(rows)} in {file.name}")
+        raise ValueError(f"{path}: expected HotpotQA's {part} questions, got none of the {len(rows)} in {file.name}")
     if len(found) < len(rows):
         log.warning("%s: lacks %d of %d questions with authored statements", path, len(rows) - len(found), len(rows))
     examples = [_example(row, *known[row["id"]]) for row in found if lang in ("all", row["lang"])]
     return [example for example in in_split(examples, split, shares) if isinstance(example, Example)]
 
 
-def _example(row: Mapping[str, Any], question: Question, group: str) -> Example:
+def _example(row: Mapping[str, Any], question: HotpotQuestion, group: str) -> Example:
     bare = plain_example(question, group)
     position = {document.title: i for i, document in enumerate(bare.documents)}
     where = f"authored statements, question {question.id}"
@@ -81,6 +81,6 @@ def _positions(titles: list[str], position: Mapping[str, int], where: str) -> tu
     missing = [title for title in titles if title not in position]
     if missing:
         raise RecordError(
-            f"{where}: expected titles of the question's paragraphs ({', '.join(position)}), came {missing}"
+            f"{where}: expected titles of the question's paragraphs ({', '.join(position)}), got {missing}"
         )
     return tuple(sorted(position[title] for title in titles))

@@ -33,7 +33,7 @@ LANG = "en"
 
 
 @dataclass(frozen=True)
-class Question:
+class HotpotQuestion:
     """One HotpotQA row: `facts` are (title, sentence number), `paragraphs` are (title, sentences)."""
 
     id: str
@@ -44,16 +44,16 @@ class Question:
     paragraphs: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def question_from_row(row: Mapping[str, Any], where: str) -> Question:
+def question_from_row(row: Mapping[str, Any], where: str) -> HotpotQuestion:
     """Read a row of the raw file (lists) or of the hub (columns); raises RecordError naming `where` and the key."""
     if not isinstance(row, Mapping):
-        raise RecordError(f"{where}: expected a HotpotQA row (an object), came {type(row).__name__}")
+        raise RecordError(f"{where}: expected a HotpotQA row (an object), got {type(row).__name__}")
     try:
         facts, context = row["supporting_facts"], row["context"]
         if isinstance(facts, Mapping):  # the hub's features: a column each
             facts = list(zip(facts["title"], facts["sent_id"], strict=True))
             context = list(zip(context["title"], context["sentences"], strict=True))
-        return Question(
+        return HotpotQuestion(
             id=str(row["_id"] if "_id" in row else row["id"]),
             question=str(row["question"]).strip(),
             answer=str(row["answer"]).strip(),
@@ -64,42 +64,42 @@ def question_from_row(row: Mapping[str, Any], where: str) -> Question:
     except (KeyError, TypeError, ValueError) as error:
         raise RecordError(
             f"{where}: expected a HotpotQA row (_id, question, answer, type, supporting_facts [[title, number]], "
-            f"context [[title, [sentences]]]), came keys {sorted(row)} ({type(error).__name__}: {error})"
+            f"context [[title, [sentences]]]), got keys {sorted(row)} ({type(error).__name__}: {error})"
         ) from None
 
 
-def read_raw(path: str | Path) -> list[Question]:
+def read_raw(path: str | Path) -> list[HotpotQuestion]:
     """The questions of an official raw file (a JSON list, plain or .gz)."""
     path = Path(path)
     with open_text(path) as file:
         try:
             rows = json.load(file)
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, came {error}") from None
+            raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, got {error}") from None
     if not isinstance(rows, list):
-        raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, came {type(rows).__name__}")
+        raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, got {type(rows).__name__}")
     return list(_each_once((question_from_row(row, f"{path}, row {i}") for i, row in enumerate(rows)), str(path)))
 
 
-def read_hub(repo: str, name: str, split: str, revision: str | None) -> Iterator[Question]:
+def read_hub(repo: str, name: str, split: str, revision: str | None) -> Iterator[HotpotQuestion]:
     """The questions of a hub dataset with HotpotQA's features, streamed."""
     rows = stream_rows(repo, name, split, revision)
     where = f"{repo}/{name}/{split}"
     yield from _each_once((question_from_row(row, f"{where}, row {i}") for i, row in enumerate(rows)), where)
 
 
-def _each_once(questions: Iterable[Question], where: str) -> Iterator[Question]:
+def _each_once(questions: Iterable[HotpotQuestion], where: str) -> Iterator[HotpotQuestion]:
     seen: dict[str, int] = {}
     for i, question in enumerate(questions):
         if question.id in seen:
             raise RecordError(
-                f"{where}, row {i}: expected each id once, came {question.id!r} of row {seen[question.id]}"
+                f"{where}, row {i}: expected each id once, got {question.id!r} of row {seen[question.id]}"
             )
         seen[question.id] = i
         yield question
 
 
-def examples_from_questions(questions: Iterable[Question], seed: int = 13) -> list[Example]:
+def examples_from_questions(questions: Iterable[HotpotQuestion], seed: int = 13) -> list[Example]:
     """Examples with rule-made statements; questions tied by a shared gold document share a group."""
     grouped = tqdm(with_groups(questions), desc="HotpotQA statements", disable=None, leave=False)
     examples = [example_from_question(question, group, seed) for question, group in grouped]
@@ -108,7 +108,7 @@ def examples_from_questions(questions: Iterable[Question], seed: int = 13) -> li
     return examples
 
 
-def with_groups(questions: Iterable[Question]) -> list[tuple[Question, str]]:
+def with_groups(questions: Iterable[HotpotQuestion]) -> list[tuple[HotpotQuestion, str]]:
     """Each question with its group, the same for questions tied by a shared gold document.
 
     Questions without two gold paragraphs are left out, counted and logged.
@@ -128,7 +128,7 @@ def with_groups(questions: Iterable[Question]) -> list[tuple[Question, str]]:
     return [(question, f"hotpotqa:{group}") for question, group in zip(usable, groups, strict=True)]
 
 
-def plain_example(question: Question, group: str) -> Example:
+def plain_example(question: HotpotQuestion, group: str) -> Example:
     """The example of one question, without statements."""
     paragraphs = _paragraphs(question)
     return Example(
@@ -143,11 +143,11 @@ def plain_example(question: Question, group: str) -> Example:
     )
 
 
-def _paragraphs(question: Question) -> list[tuple[str, tuple[str, ...]]]:
+def _paragraphs(question: HotpotQuestion) -> list[tuple[str, tuple[str, ...]]]:
     return [(title, sentences) for title, sentences in question.paragraphs if "".join(sentences).strip()]
 
 
-def example_from_question(question: Question, group: str, seed: int) -> Example:
+def example_from_question(question: HotpotQuestion, group: str, seed: int) -> Example:
     """The example of one question with two gold paragraphs, its statements made by rule; the same in every run."""
     rng = random.Random(f"{seed}:{question.id}")
     example, paragraphs = plain_example(question, group), _paragraphs(question)
@@ -168,7 +168,7 @@ def _text(documents: Iterable[Document]) -> str:
 
 
 def _question_answer(
-    question: Question, documents: tuple[Document, ...], gold: list[int], rng: random.Random
+    question: HotpotQuestion, documents: tuple[Document, ...], gold: list[int], rng: random.Random
 ) -> Statement:
     cited = [documents[i] for i in gold]
     stem = question.question.rstrip("?").strip() + "?"
@@ -198,7 +198,7 @@ class _Sentence:
 
 
 def _supporting_sentences(
-    question: Question, paragraphs: list[tuple[str, tuple[str, ...]]], position: dict[str, int]
+    question: HotpotQuestion, paragraphs: list[tuple[str, tuple[str, ...]]], position: dict[str, int]
 ) -> list[_Sentence]:
     found = []
     for title, number in question.facts:

@@ -1,4 +1,4 @@
-"""One door to data: a bundled set, a file or a hub dataset, by its name or path; and pairs from whatever came.
+"""One door to data: a bundled set, a file or a hub dataset, by its name or path; and pairs of records.
 
 Records may be examples or pairs; the keys of the first line tell which.
 """
@@ -64,7 +64,7 @@ def load(
         hub_rows: at most so many rows of it, from its beginning; None = all.
 
     Raises:
-        RecordError: a bad record, with file:line, what was expected and what came.
+        RecordError: a bad record, with file:line, what was expected and what it got.
         FileNotFoundError: no such file.
         ValueError: an unknown split or language; nothing left.
     """
@@ -78,7 +78,7 @@ def load(
         part = in_split(read, split, shares)
         if read and not part:
             raise ValueError(
-                f"{path}: expected some of its groups to fall into split={split} (shares {dict(shares)}), came none of "
+                f"{path}: expected some of its groups to fall into split={split} (shares {dict(shares)}), got none of "
                 f"{len({record.group for record in read})}; name the files to use instead (train.py: data.dev=[FILE])"
             )
         records = [record for record in part if lang in ("all", record.lang)]
@@ -99,7 +99,7 @@ def _read(
         return list(examples_from_questions(read_raw(file)))
     first = next(iter(read_jsonl(file, lambda row: row)), None)
     if first is None:
-        raise RecordError(f"{path}:1: expected at least one record, came an empty file")
+        raise RecordError(f"{path}:1: expected at least one record, got an empty file")
     if "supporting_facts" in first:
         rows = read_jsonl(file, lambda row: question_from_row(row, "HotpotQA row"))
         return list(examples_from_questions(rows))

@@ -23,9 +23,9 @@ def load_mini(split: str | None = None, lang: str = "all") -> list[Example]:
     languages of an id follow each other. Raises ValueError on an unknown split or language.
     """
     if split is not None and split not in SPLITS:
-        raise ValueError(f"expected a split of {', '.join(SPLITS)} (or null for everything), came {split!r}")
+        raise ValueError(f"expected a split of {', '.join(SPLITS)} (or null for everything), got {split!r}")
     if lang not in (*LANGUAGES, "all"):
-        raise ValueError(f"expected lang to be one of {', '.join(LANGUAGES)} or all, came {lang!r}")
+        raise ValueError(f"expected lang to be one of {', '.join(LANGUAGES)} or all, got {lang!r}")
     examples = []
     for path in sorted(MINI.glob("*.json")):
         topic = json.loads(path.read_text(encoding="utf-8"))

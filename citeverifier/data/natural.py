@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.data.pairs import BELOW_FULL, FULL, NONE, PARTIAL, Interval, with_distractors
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL, Interval, with_distractors
 from citeverifier.data.splits import SHARES, in_split, tie
 from citeverifier.records import Document, Pair, RecordError, read_jsonl
 
@@ -36,7 +36,7 @@ def _rows(path: str | Path, *keys: str) -> Iterator[Row]:
 
 def _with_keys(row: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]:
     if missing := [key for key in keys if key not in row]:
-        raise RecordError(f"expected the keys {', '.join(keys)}, came a row without {', '.join(missing)}")
+        raise RecordError(f"expected the keys {', '.join(keys)}, got a row without {', '.join(missing)}")
     return row
 
 
@@ -44,7 +44,7 @@ def label_of(labels: Mapping[Any, Interval], value: Any, path: str | Path, numbe
     """What a source's label says; raises RecordError with file and record where it is none of those known."""
     if value not in labels:
         known = ", ".join(repr(label) for label in labels)
-        raise RecordError(f"{path}, record {number}: expected a label of {known}, came {value!r}")
+        raise RecordError(f"{path}, record {number}: expected a label of {known}, got {value!r}")
     return labels[value]
 
 
@@ -185,7 +185,7 @@ def load_wice(path: str | Path) -> list[Pair]:
         chosen = sorted({position for one in row.get("supporting_sentences") or () for position in one})
         if chosen and not 0 <= chosen[0] <= chosen[-1] < len(row["evidence"]):
             raise RecordError(
-                f"{path}, record {number}: expected supporting_sentences below {len(row['evidence'])}, came {chosen}"
+                f"{path}, record {number}: expected supporting_sentences below {len(row['evidence'])}, got {chosen}"
             )
         pairs.append(replace(pair, evidence=tuple(row["evidence"][i].removeprefix("(meta data) ") for i in chosen)))
     return pairs

@@ -26,7 +26,7 @@ from citeverifier.data.natural import (
     labelled_pair,
     part_of,
 )
-from citeverifier.data.pairs import BELOW_FULL, FULL
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL
 from citeverifier.records import Document, Pair, RecordError
 from citeverifier.text.markers import sentence_spans
 from citeverifier.text.sentences import sentences
@@ -47,14 +47,14 @@ def _rows(path: str, split: str, revision: str | None, columns: Mapping[str, typ
             if not isinstance(row.get(name), kind):
                 came = f"{type(row[name]).__name__} {str(row[name])[:60]!r}" if name in row else "none"
                 raise RecordError(
-                    f"{path}/{split}, record {number}: expected column {name} of type {kind.__name__}, came {came}"
+                    f"{path}/{split}, record {number}: expected column {name} of type {kind.__name__}, got {came}"
                 )
         yield number, row
 
 
 def _hub_split(splits: Mapping[str, str], role: str) -> str:
     if role not in splits:
-        raise ValueError(f"expected a split of {', '.join(splits)}, came {role!r}")
+        raise ValueError(f"expected a split of {', '.join(splits)}, got {role!r}")
     return splits[role]
 
 
@@ -94,7 +94,7 @@ def load_fever_hub(
         except (AttributeError, TypeError, ValueError):
             raise RecordError(
                 f"{where}, record {number}: expected evidence [[page, sentence number, sentence]], "
-                f"came {str(row['evidence'])[:60]!r}"
+                f"got {str(row['evidence'])[:60]!r}"
             ) from None
         if 0 < len(evidence) <= FEVER_SENTENCES:
             usable.append((number, row["claim"], evidence, label))
@@ -174,7 +174,7 @@ def _spans(labels: Any, where: str | Path, number: int) -> list[tuple[int, int]]
         pass
     raise RecordError(
         f'{where}, record {number}: expected hallucination_labels as JSON [{{"start": 0, "end": 9, ...}}], '
-        f"came {str(labels)[:60]!r}"
+        f"got {str(labels)[:60]!r}"
     )
 
 

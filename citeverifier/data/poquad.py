@@ -37,7 +37,7 @@ def load_poquad(
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise RecordError(
                 f"{path}, record {number}: expected PoQuAD's title and paragraphs [{{context, qas: [{{question, "
-                f"is_impossible, answers}}]}}], came {error!r}"
+                f"is_impossible, answers}}]}}], got {error!r}"
             ) from None
     # Distractors come from the same split, so that no document crosses.
     inside = [p for p in paragraphs if split is None or split_of(f"poquad:{p[0]}", shares) == split]

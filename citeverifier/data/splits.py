@@ -29,7 +29,7 @@ def in_split(
     if split is None:
         return list(records)
     if split not in shares:
-        raise ValueError(f"expected a split of {', '.join(shares)} (or null for everything), came {split!r}")
+        raise ValueError(f"expected a split of {', '.join(shares)} (or null for everything), got {split!r}")
     return [record for record in records if split_of(record.group, shares) == split]
 
 

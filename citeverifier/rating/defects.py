@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import APART
+from citeverifier.data.pair_recipes import APART
 from citeverifier.rating.base import Cited, Edit, Response
 from citeverifier.records import Document, Example, Statement
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from citeverifier.data.pairs import APART
+from citeverifier.data.pair_recipes import APART
 from citeverifier.metrics.decisions import best_threshold
 from citeverifier.rating.base import (
     HIGHEST,

@@ -14,8 +14,8 @@ from typing import Any
 from citeverifier.data.mini import load_mini
 from citeverifier.rating.base import ADDS, CONTEXTS, DELETES, HIGHEST, LOWEST, Cited, Edit, Human, Response
 from citeverifier.records import LANGUAGES, Document, Example, RecordError, example_from_json, open_text
+from citeverifier.text.answer_reading import read_answer
 from citeverifier.text.language import guess_language
-from citeverifier.text.reading import read_answer
 
 _CITEBENCH_EDITS = {f"{'delete' if kind in DELETES else 'add'}-{kind}": kind for kind in DELETES + ADDS}
 

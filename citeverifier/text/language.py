@@ -38,7 +38,7 @@ class Language:
 def language(code: str) -> Language:
     """The word lists of a language; raises ValueError naming the known ones."""
     if code not in LANGUAGES:
-        raise ValueError(f"expected a language of {', '.join(LANGUAGES)}, came {code!r}")
+        raise ValueError(f"expected a language of {', '.join(LANGUAGES)}, got {code!r}")
     path = Path(__file__).parent / "languages" / f"{code}.yaml"
     raw = yaml.safe_load(path.read_text(encoding="utf-8"))
     yes, no = raw["yes_no"]

@@ -41,7 +41,7 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MarkerRun:
     """Neighbouring markers with nothing but spaces between them: `original[start:end]`."""
 
     start: int
@@ -151,7 +151,7 @@ def may_begin_marker(text: str) -> bool:
     return _BEGUN.match(text) is not None
 
 
-def marker_runs(text: str, markers: Sequence[Marker]) -> tuple[Run, ...]:
+def marker_runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:
     """The markers of a text, neighbouring ones together."""
     groups: list[list[Marker]] = []
     for marker in markers:
@@ -159,7 +159,7 @@ def marker_runs(text: str, markers: Sequence[Marker]) -> tuple[Run, ...]:
             groups[-1].append(marker)
         else:
             groups.append([marker])
-    return tuple(Run(group[0].start, group[-1].end, tuple(group)) for group in groups)
+    return tuple(MarkerRun(group[0].start, group[-1].end, tuple(group)) for group in groups)
 
 
 def _numbers(marker: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -261,7 +261,7 @@ def sentence_spans(text: str, parts: Sequence[str]) -> list[tuple[int, int]]:
             while place < len(text) and text[place].isspace():
                 place += 1
             if place >= len(text) or text[place] != sign:
-                raise ValueError(f"expected sentences of the text in order, came {part[:60]!r} near offset {place}")
+                raise ValueError(f"expected sentences of the text in order, got {part[:60]!r} near offset {place}")
             start = place if start is None else start
             place += 1
         if start is not None:

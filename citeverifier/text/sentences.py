@@ -14,7 +14,7 @@ def _splitter(lang: str) -> Any:
     from yasbd import BoundaryDetector
 
     if lang not in LANGUAGES:
-        raise ValueError(f"expected a language of {', '.join(LANGUAGES)}, came {lang!r}")
+        raise ValueError(f"expected a language of {', '.join(LANGUAGES)}, got {lang!r}")
     return BoundaryDetector(lang)
 
 

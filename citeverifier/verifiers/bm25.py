@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from citeverifier.records import Document, Pair, Support
-from citeverifier.text.bm25 import Collection, collection, relative_bm25
+from citeverifier.text.relative_bm25 import Collection, collection, relative_bm25
 from citeverifier.text.rendering import render_document
 from citeverifier.text.words import words
 from citeverifier.verifiers.base import Scores

@@ -13,7 +13,7 @@ from hydra.errors import InstantiationException
 from hydra.utils import get_class, get_method, get_object, instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from citeverifier.commands.sources import Source
+from citeverifier.commands.sources import SourceSpec
 from citeverifier.evaluation.reporting.tables import COLUMNS
 from citeverifier.evaluation.thresholds import LEVELS
 from citeverifier.paths import configs_dir
@@ -144,7 +144,7 @@ def test_data_sources_take_their_arguments_and_are_fitted_elsewhere(name: str) -
         assert given["lang"] == "pl"
     inspect.signature(loader).bind(**given | arguments(config.get("train", OmegaConf.create({}))))
     assert config.fit
-    assert {Source.parse(spec).data for spec in config.fit} <= set(options("data"))
+    assert {SourceSpec.parse(spec).data for spec in config.fit} <= set(options("data"))
     if Path(given["path"]).is_absolute():
         assert Path(given["path"]).parts[1] == "somewhere"
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from citeverifier.cli import app
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.records import Support, pair_to_json
 from citeverifier.verifiers.keyword import Keyword
 

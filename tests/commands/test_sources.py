@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from citeverifier.commands.sources import Source, TrainingData, check_records, read, training_data
+from citeverifier.commands.sources import SourceSpec, TrainingData, check_records, read, training_data
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.records import Document, Example, Pair, example_to_json, pair_to_json, write_jsonl
@@ -21,27 +21,27 @@ from citeverifier.records import Document, Example, Pair, example_to_json, pair_
 BUILD = partial(ordinal_pairs, context_share=0.0)
 
 
-# --- Source ------------------------------------------------------------------------------------------------------
+# --- Specs of sources ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("spec", "source"),
     [
-        ("mini", Source("mini", 1.0, None, None)),
-        ({"data": "mini"}, Source("mini", 1.0, None, {})),
+        ("mini", SourceSpec("mini", 1.0, None, None)),
+        ({"data": "mini"}, SourceSpec("mini", 1.0, None, {})),
         (
             {"data": "my.jsonl", "weight": 2, "limit": 500, "split": "train"},
-            Source("my.jsonl", 2.0, 500, {"split": "train"}),
+            SourceSpec("my.jsonl", 2.0, 500, {"split": "train"}),
         ),
     ],
 )
-def test_parse(spec: Any, source: Source) -> None:
-    assert Source.parse(spec) == source
+def test_parse(spec: Any, source: SourceSpec) -> None:
+    assert SourceSpec.parse(spec) == source
 
 
 def test_a_source_without_data_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"a mapping with key 'data', came \{'weight': 2\}"):
-        Source.parse({"weight": 2})
+    with pytest.raises(ValueError, match=r"a mapping with key 'data', got \{'weight': 2\}"):
+        SourceSpec.parse({"weight": 2})
 
 
 # --- read --------------------------------------------------------------------------------------------------------
@@ -50,11 +50,11 @@ def test_a_source_without_data_is_an_error() -> None:
 @pytest.mark.parametrize("role", ["train", "dev", "test"])
 @pytest.mark.parametrize("lang", ["en", "pl", "all"])
 def test_a_name_gives_the_split_of_the_role(role: str, lang: str) -> None:
-    assert read(Source("mini"), role, lang) == load_mini(role, lang)
+    assert read(SourceSpec("mini"), role, lang) == load_mini(role, lang)
 
 
 def test_settings_of_the_source_win() -> None:
-    assert read(Source("mini", settings={"split": "test"}), "train", "en") == load_mini("test", "en")
+    assert read(SourceSpec("mini", settings={"split": "test"}), "train", "en") == load_mini("test", "en")
 
 
 @pytest.fixture
@@ -75,18 +75,18 @@ def file(tmp_path: Path, pairs: list[Pair]) -> Path:
 
 def test_a_file_is_read_whole_in_the_language(file: Path) -> None:
     for role in ("train", "dev", "test"):
-        whole = read(Source(str(file)), role, "all")
+        whole = read(SourceSpec(str(file)), role, "all")
         assert len(whole) == 240
-        assert read(Source(str(file)), role, "pl") == [pair for pair in whole if pair.lang == "pl"]
+        assert read(SourceSpec(str(file)), role, "pl") == [pair for pair in whole if pair.lang == "pl"]
 
 
 def test_settings_for_training_hold_for_dev_and_not_for_test(real_data: Path) -> None:
     def padded(role: str) -> bool:
-        records = read(Source("fever"), role, "en")
+        records = read(SourceSpec("fever"), role, "en")
         return any(isinstance(record, Pair) and record.kind.startswith("irrelevant_far") for record in records)
 
     assert [padded(role) for role in ("train", "dev", "test")] == [True, True, False]
-    assert read(Source("fever"), "dev", "pl") == []
+    assert read(SourceSpec("fever"), "dev", "pl") == []
 
 
 # --- training_data -----------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_what_is_held_out_is_held_out_in_every_language(tmp_path: Path) -> None:
 
 
 def test_nothing_left_to_train_on_is_an_error(file: Path) -> None:
-    with pytest.raises(ValueError, match=r"data\.sources: expected training records .*came none; .*shared_group"):
+    with pytest.raises(ValueError, match=r"data\.sources: expected training records .*got none; .*shared_group"):
         training_data([str(file)], [str(file)], [], BUILD, lang="all", seed=13, kind_weights={}, dev_limit=None)
 
 
@@ -185,7 +185,7 @@ def test_dev_can_be_limited() -> None:
 
 
 def config(lang: str) -> Any:
-    build = {"_target_": "citeverifier.data.pairs.ordinal_pairs", "_partial_": True}
+    build = {"_target_": "citeverifier.data.pair_recipes.ordinal_pairs", "_partial_": True}
     return OmegaConf.create({"lang": lang, "pairs": {"build": build}, "data": {"path": "mine.jsonl"}})
 
 
@@ -203,11 +203,11 @@ def test_pairs_takes_pairs_and_makes_them_of_examples(pairs: list[Pair]) -> None
 
 def test_pairs_for_another_scheme_are_an_error(pairs: list[Pair]) -> None:
     with pytest.raises(
-        ValueError, match=r"scheme=separate: expected examples .* came pairs from mine\.jsonl; .*scheme=pairs or"
+        ValueError, match=r"scheme=separate: expected examples .* got pairs from mine\.jsonl; .*scheme=pairs or"
     ):
         check_records(Separate(), list(pairs), config("en"))
 
 
 def test_nothing_in_the_language_is_an_error() -> None:
-    with pytest.raises(ValueError, match="lang=pl: expected records in that language, came none of 25"):
+    with pytest.raises(ValueError, match="lang=pl: expected records in that language, got none of 25"):
         check_records(Separate(), list(load_mini("test", "en")), config("pl"))

@@ -12,9 +12,9 @@ from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
-from citeverifier.commands.sources import Source, read, training_data
+from citeverifier.commands.sources import SourceSpec, read, training_data
 from citeverifier.commands.train import run
-from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.models.checkpoint import read_config
 from citeverifier.paths import configs_dir
 from citeverifier.records import Example, Pair, pair_to_json, write_jsonl
@@ -25,7 +25,6 @@ EXPERIMENTS = {
     "herbert": "bert",
     "herbert_lora": "bert",
     "paper1": "bert",
-    "contrastive": "bert",
     "xlmr": "xlm-roberta",
     "xlmr_base": "xlm-roberta",
     "mmbert": "modernbert",
@@ -51,7 +50,7 @@ def test_every_experiment_runs_end_to_end(
         overrides.insert(0, f"+experiment={experiment}")
     trained = run(composed(*overrides))
     config = read_config(trained.folder)
-    assert config.shape == ("late_interaction" if experiment in (None, "contrastive") else "cross_encoder")
+    assert config.shape == ("late_interaction" if experiment is None else "cross_encoder")
     assert (config.delta == 0) == (experiment == "paper1")
     assert config.languages == (("en",) if experiment == "paper1" else ("en", "pl"))
     report = json.loads((trained.folder / "training.json").read_text())
@@ -82,16 +81,6 @@ def test_a_checkpoint_teaches_another(
     assert read_config(student.folder).shape == "late_interaction"
     with pytest.raises(ValueError, match=r"expected a teacher \(teacher=CHECKPOINT\).* came no teacher"):
         run(composed("+experiment=distill", backbone, "output_dir=untaught", *SMALL))
-
-
-def test_loosened_statements_reach_training(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"lang": "en", "seed": 13, "kind_weights": {}, "dev_limit": 50}
-    plain, loose = (
-        training_data(["mini"], None, [], ordinal_pairs, loosened=share, **settings) for share in (0.0, 1.0)
-    )
-    changed = sum(a.statement != b.statement for a, b in zip(plain.train, loose.train, strict=True))
-    assert changed > len(plain.train) / 2
-    assert plain.dev == loose.dev
 
 
 def test_a_finished_run_is_pushed_where_the_config_says_so(
@@ -134,7 +123,7 @@ def test_every_backbone_fits_both_shapes(file: Path, tiny: Any) -> None:
 
 
 def test_sources_take_names_files_and_settings(tmp_path: Path) -> None:
-    pairs = list(ordinal_pairs(r for r in read(Source("mini"), "dev", "en") if isinstance(r, Example)))[:10]
+    pairs = list(ordinal_pairs(r for r in read(SourceSpec("mini"), "dev", "en") if isinstance(r, Example)))[:10]
     file = tmp_path / "pairs.jsonl"
     write_jsonl(file, map(pair_to_json, pairs))
     data = training_data(
@@ -152,25 +141,25 @@ def test_sources_take_names_files_and_settings(tmp_path: Path) -> None:
 
 
 def test_a_file_without_dev_is_divided_by_group(tmp_path: Path) -> None:
-    pairs = list(ordinal_pairs(r for r in read(Source("mini"), "train", "en") if isinstance(r, Example)))
+    pairs = list(ordinal_pairs(r for r in read(SourceSpec("mini"), "train", "en") if isinstance(r, Example)))
     from dataclasses import replace
 
     pairs = [replace(pair, group=f"g{i % 50}") for i, pair in enumerate(pairs)]
     file = tmp_path / "pairs.jsonl"
     write_jsonl(file, map(pair_to_json, pairs))
-    train_part = read(Source(str(file)), "train", "all", share_files=True)
-    dev_part = read(Source(str(file)), "dev", "all", share_files=True)
+    train_part = read(SourceSpec(str(file)), "train", "all", share_files=True)
+    dev_part = read(SourceSpec(str(file)), "dev", "all", share_files=True)
     assert len(train_part) + len(dev_part) == len(pairs)
     assert {p.group for p in train_part}.isdisjoint({p.group for p in dev_part})
-    assert len(read(Source(str(file)), "train", "all")) == len(pairs)
+    assert len(read(SourceSpec(str(file)), "train", "all")) == len(pairs)
 
 
 def test_a_source_that_is_neither_says_what_is_expected() -> None:
     with pytest.raises(ValueError, match="key 'data'"):
-        Source.parse({"path": "x"})
+        SourceSpec.parse({"path": "x"})
     with pytest.raises(InstantiationException, match=r"no such file: missing\.jsonl"):
-        read(Source("missing.jsonl"), "train", "all")
+        read(SourceSpec("missing.jsonl"), "train", "all")
 
 
 def test_pairs_of_natural_sources_stay_out_of_other_schemes() -> None:
-    assert not isinstance(read(Source("mini"), "test", "pl")[0], Pair)
+    assert not isinstance(read(SourceSpec("mini"), "test", "pl")[0], Pair)

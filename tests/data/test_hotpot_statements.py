@@ -106,7 +106,7 @@ def test_one_language_only(tmp_path: Path) -> None:
 
 
 def test_a_file_without_the_questions_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="expected HotpotQA's train questions, came none of the 200"):
+    with pytest.raises(ValueError, match="expected HotpotQA's train questions, got none of the 200"):
         load_hotpot_statements(str(written("dev", tmp_path)), "train")
 
 
@@ -116,7 +116,7 @@ def test_another_revision_of_the_documents_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_unknown_part_is_an_error() -> None:
-    with pytest.raises(ValueError, match="part: expected one of dev, train, came 'test'"):
+    with pytest.raises(ValueError, match="part: expected one of dev, train, got 'test'"):
         load_hotpot_statements("hotpot.json", "test")
 
 

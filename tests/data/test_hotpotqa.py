@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from citeverifier.data.hotpotqa import (
-    Question,
+    HotpotQuestion,
     examples_from_questions,
     join_sentences,
     question_from_row,
@@ -54,7 +54,7 @@ def hub(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def questions(*rows: dict[str, Any]) -> list[Question]:
+def questions(*rows: dict[str, Any]) -> list[HotpotQuestion]:
     return [question_from_row(row, "made") for row in rows]
 
 
@@ -89,7 +89,7 @@ def test_the_hub_features_survive_the_datasets_library() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "came"),
+    ("row", "got"),
     [
         ({key: value for key, value in raw().items() if key != "supporting_facts"}, "KeyError: 'supporting_facts'"),
         ({key: value for key, value in raw().items() if key != "_id"}, "KeyError: 'id'"),
@@ -97,15 +97,15 @@ def test_the_hub_features_survive_the_datasets_library() -> None:
         (raw(supporting_facts=[["Alpha", "first"]]), "ValueError"),
         (raw(context=None), "TypeError"),
         (hub(raw()) | {"context": {"title": ["Alpha"], "sentences": []}}, "ValueError"),
-        (["_id", "question"], "came list"),
-        (5, "came int"),
-        (None, "came NoneType"),
+        (["_id", "question"], "got list"),
+        (5, "got int"),
+        (None, "got NoneType"),
     ],
 )
-def test_malformed_row_says_where_and_what(row: Any, came: str) -> None:
+def test_malformed_row_says_where_and_what(row: Any, got: str) -> None:
     with pytest.raises(RecordError, match=r"^file\.json, row 7: expected a HotpotQA row") as raised:
         question_from_row(row, "file.json, row 7")
-    assert came in str(raised.value)
+    assert got in str(raised.value)
     assert raised.value.__context__ is None or raised.value.__suppress_context__
 
 
@@ -119,11 +119,11 @@ def test_the_official_file_plain_or_packed(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (json.dumps([raw(), {"_id": "q2"}]), r"hotpot\.json, row 1: expected a HotpotQA row .* came keys \['_id'\]"),
-        (json.dumps([raw(), 5]), r"hotpot\.json, row 1: expected a HotpotQA row .* came int"),
-        ("[1, 2", r"hotpot\.json: expected a JSON list of HotpotQA rows, came "),
-        (json.dumps([raw(), raw()]), r"hotpot\.json, row 1: expected each id once, came 'q1' of row 0"),
-        ('{"_id": 1}', r"hotpot\.json: expected a JSON list of HotpotQA rows, came dict"),
+        (json.dumps([raw(), {"_id": "q2"}]), r"hotpot\.json, row 1: expected a HotpotQA row .* got keys \['_id'\]"),
+        (json.dumps([raw(), 5]), r"hotpot\.json, row 1: expected a HotpotQA row .* got int"),
+        ("[1, 2", r"hotpot\.json: expected a JSON list of HotpotQA rows, got "),
+        (json.dumps([raw(), raw()]), r"hotpot\.json, row 1: expected each id once, got 'q1' of row 0"),
+        ('{"_id": 1}', r"hotpot\.json: expected a JSON list of HotpotQA rows, got dict"),
     ],
 )
 def test_bad_official_file_is_one_error(content: str, message: str, tmp_path: Path) -> None:
@@ -231,16 +231,18 @@ def test_questions_tied_by_a_gold_document_share_a_group() -> None:
 
 
 @pytest.fixture(scope="module")
-def real_questions(real_data: Path) -> list[Question]:
+def real_questions(real_data: Path) -> list[HotpotQuestion]:
     return read_raw(real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz")
 
 
 @pytest.fixture(scope="module")
-def real_examples(real_questions: list[Question]) -> list[Example]:
+def real_examples(real_questions: list[HotpotQuestion]) -> list[Example]:
     return examples_from_questions(real_questions)
 
 
-def test_real_file_gives_an_example_a_question(real_questions: list[Question], real_examples: list[Example]) -> None:
+def test_real_file_gives_an_example_a_question(
+    real_questions: list[HotpotQuestion], real_examples: list[Example]
+) -> None:
     assert len(real_questions) == 500
     assert [example.id for example in real_examples] == [question.id for question in real_questions]
     asked = [s for example in real_examples for s in example.statements if s.kind.startswith("question_")]
@@ -251,7 +253,7 @@ def test_real_file_gives_an_example_a_question(real_questions: list[Question], r
 
 
 def test_real_groups_are_tied_by_shared_gold_documents(
-    real_questions: list[Question], real_examples: list[Example]
+    real_questions: list[HotpotQuestion], real_examples: list[Example]
 ) -> None:
     group_of: dict[str, str] = {}
     for question, example in zip(real_questions, real_examples, strict=True):

@@ -16,7 +16,7 @@ import pytest
 from citeverifier.data.hotpotqa import examples_from_questions, question_from_row
 from citeverifier.data.load import Fingerprint, fingerprint, load, take, to_pairs, weigh
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.data.splits import split_of
 from citeverifier.records import (
     Document,
@@ -106,7 +106,7 @@ def test_hub_datasets_in_each_form(
     assert asked == [(("org/name", "distractor"), {"split": "validation", "revision": "abc", "streaming": True})]
     rows.append(rows[0])
     if kind != "hotpotqa":
-        with pytest.raises(RecordError, match=rf"^org/name, row {len(rows) - 1}: expected each id once, came .* again"):
+        with pytest.raises(RecordError, match=rf"^org/name, row {len(rows) - 1}: expected each id once, got .* again"):
             load("org/name")
 
 
@@ -131,9 +131,9 @@ def test_duplicates_are_named_with_their_line(worked_example: Example, pairs: li
     examples, pair_file = tmp_path / "examples.jsonl", tmp_path / "pairs.jsonl"
     write_jsonl(examples, map(example_to_json, [worked_example, replace(worked_example, lang="pl"), worked_example]))
     write_jsonl(pair_file, map(pair_to_json, [*pairs, pairs[3]]))
-    with pytest.raises(RecordError, match=r"examples\.jsonl:3: expected each id once, came \('worked', 'en'\) again"):
+    with pytest.raises(RecordError, match=r"examples\.jsonl:3: expected each id once, got \('worked', 'en'\) again"):
         load(str(examples))
-    with pytest.raises(RecordError, match=rf"pairs\.jsonl:{len(pairs) + 1}: expected each id once, came 'p3' again"):
+    with pytest.raises(RecordError, match=rf"pairs\.jsonl:{len(pairs) + 1}: expected each id once, got 'p3' again"):
         load(str(pair_file))
 
 
@@ -141,7 +141,7 @@ def test_duplicates_are_named_with_their_line(worked_example: Example, pairs: li
 def test_an_empty_file_is_refused(content: str, tmp_path: Path) -> None:
     file = tmp_path / "empty.jsonl"
     file.write_text(content)
-    with pytest.raises(RecordError, match=r"empty\.jsonl:1: expected at least one record, came an empty file"):
+    with pytest.raises(RecordError, match=r"empty\.jsonl:1: expected at least one record, got an empty file"):
         load(str(file))
 
 
@@ -154,11 +154,11 @@ def test_a_missing_file_is_named(path: str) -> None:
 def test_a_bad_record_is_named(worked_example: Example, tmp_path: Path) -> None:
     file = tmp_path / "examples.jsonl"
     write_jsonl(file, [example_to_json(worked_example), {"id": "e", "lang": "en", "documents": []}])
-    with pytest.raises(RecordError, match=r"examples\.jsonl:2: key 'documents': expected at least one document, came"):
+    with pytest.raises(RecordError, match=r"examples\.jsonl:2: key 'documents': expected at least one document, got"):
         load(str(file))
     hotpot = tmp_path / "hotpot.jsonl"
     write_jsonl(hotpot, [HOTPOTQA, {"_id": "q2"}])
-    with pytest.raises(RecordError, match=r"hotpot\.jsonl:2: HotpotQA row: expected .* came keys \['_id'\]"):
+    with pytest.raises(RecordError, match=r"hotpot\.jsonl:2: HotpotQA row: expected .* got keys \['_id'\]"):
         load(str(hotpot))
 
 
@@ -166,13 +166,13 @@ def test_unknown_splits_and_what_leaves_nothing(worked_example: Example, tmp_pat
     file = tmp_path / "examples.jsonl"
     write_jsonl(file, [example_to_json(worked_example)])
     for path in ("mini", str(file)):
-        with pytest.raises(ValueError, match=r"expected a split of train, dev, test .*came 'trian'"):
+        with pytest.raises(ValueError, match=r"expected a split of train, dev, test .*got 'trian'"):
             load(path, "trian")
     with pytest.raises(ValueError, match="no records left for split=None, lang=pl; expected at least one"):
         load(str(file), lang="pl")
     with pytest.raises(
         ValueError,
-        match=r"some of its groups to fall into split=dev .*came none of 1; name the files .*data\.dev=\[FILE\]",
+        match=r"some of its groups to fall into split=dev .*got none of 1; name the files .*data\.dev=\[FILE\]",
     ):
         load(str(file), "dev", shares={"dev": 1e-9, "train": 1.0})
 

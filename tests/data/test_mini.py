@@ -203,9 +203,9 @@ def test_topic_has_ten_documents_of_40_to_120_words(name: str) -> None:
         for lang in LANGUAGES:
             where, form = f"{name}: document {document['id']} ({lang})", document[lang]
             if set(form) != {"title", "text"} or not form["title"].strip():
-                faults.append(f"{where}: expected a title and a text, came {sorted(form)}")
+                faults.append(f"{where}: expected a title and a text, got {sorted(form)}")
             if not 40 <= length(form["text"]) <= 120:
-                faults.append(f"{where}: expected 40-120 words, came {length(form['text'])}")
+                faults.append(f"{where}: expected 40-120 words, got {length(form['text'])}")
             if re.search(r"\[\d", form["text"]):
                 faults.append(f"{where}: holds a citation marker")
     none_of(faults)
@@ -218,7 +218,7 @@ def test_topic_has_five_examples_of_one_to_three_statements(name: str) -> None:
     faults = []
     for example in examples:
         if not 1 <= len(example["statements"]) <= 3:
-            faults.append(f"{name}: {example['id']}: expected 1-3 statements, came {len(example['statements'])}")
+            faults.append(f"{name}: {example['id']}: expected 1-3 statements, got {len(example['statements'])}")
         faults += [
             f"{name}: {example['id']}: empty {key} ({lang})"
             for key in ("question", "answer")
@@ -238,7 +238,7 @@ def test_citations(name: str) -> None:
         cited.update(citations)
         total, two = total + 1, two + (len(citations) == 2)
         if not (len(citations) in (1, 2) and len(set(citations)) == len(citations) and set(citations) <= known):
-            faults.append(f"{where}: expected one or two documents of the topic, came {citations}")
+            faults.append(f"{where}: expected one or two documents of the topic, got {citations}")
         if row["kind"] not in KINDS or (row["kind"] == "single") != (len(citations) == 1):
             faults.append(f"{where}: kind {row['kind']} with {len(citations)} citations")
     none_of(faults)
@@ -257,7 +257,7 @@ def test_statements_are_sentences_of_6_to_40_words(name: str) -> None:
             if re.search(r"\[\d", text):
                 faults.append(f"{item.where}: {what} holds a citation marker")
         if not 6 <= length(item.form["text"]) <= 40:
-            faults.append(f"{item.where}: expected 6-40 words, came {length(item.form['text'])}")
+            faults.append(f"{item.where}: expected 6-40 words, got {length(item.form['text'])}")
     none_of(faults)
 
 
@@ -325,7 +325,7 @@ def test_twins_are_wrong_by_words_of_the_right_kind(name: str) -> None:
                 if word not in LITTLE and len(word) > 3 and not held(word, cited)
             ]
         elif edit != "negation":
-            faults.append(f"{item.where}: expected an edit of {sorted(EDITS)}, came {edit!r}")
+            faults.append(f"{item.where}: expected an edit of {sorted(EDITS)}, got {edit!r}")
     none_of(faults)
 
 

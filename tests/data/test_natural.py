@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from citeverifier.data.natural import load_attributionbench, load_factcg, load_fever, load_gensearch, load_wice
-from citeverifier.data.pairs import BELOW_FULL, FULL, NONE, PARTIAL, Interval
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL, Interval
 from citeverifier.data.splits import split_of
 from citeverifier.records import Document, Pair, RecordError, Support
 
@@ -107,7 +107,7 @@ def test_a_bad_label_says_where_and_what(
     with pytest.raises(RecordError) as raised:
         load(path)
     assert str(raised.value).startswith(f"{path}, record 2: expected a label of ")
-    assert str(raised.value).endswith(f", came {bad!r}")
+    assert str(raised.value).endswith(f", got {bad!r}")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_bad_label_says_where_and_what(
 )
 def test_a_missing_key_says_where_and_which(load: Loader, good: Row, key: str, file: Callable[..., Path]) -> None:
     path = file(good, {name: value for name, value in good.items() if name != key})
-    with pytest.raises(RecordError, match=rf":2: expected the keys .*{key}.*, came a row without {key}$") as raised:
+    with pytest.raises(RecordError, match=rf":2: expected the keys .*{key}.*, got a row without {key}$") as raised:
         load(path)
     assert str(path) in str(raised.value)
 
@@ -336,11 +336,11 @@ def test_gensearch_pages_without_text_are_counted(file: Callable[..., Path], cap
 
 
 def test_gensearch_bad_rows_are_named(file: Callable[..., Path]) -> None:
-    with pytest.raises(RecordError, match=r"record 1: expected a label of 'complete_support', .* came 'unclear'"):
+    with pytest.raises(RecordError, match=r"record 1: expected a label of 'complete_support', .* got 'unclear'"):
         load_gensearch(file(gensearch("A.", "unclear")))
     row = gensearch("A.", "no_support")
     del row["source_text"]
-    with pytest.raises(RecordError, match="came a row without source_text"):
+    with pytest.raises(RecordError, match="got a row without source_text"):
         load_gensearch(file(row))
 
 
@@ -349,5 +349,5 @@ def test_wice_evidence_is_what_any_annotator_chose(file: Callable[..., Path]) ->
     pair = load_wice(file(row | {"supporting_sentences": [[1, 2], [2]]}))[0]
     assert pair.evidence == ("One.", "Two.")
     assert load_wice(file(row))[0].evidence == ()
-    with pytest.raises(RecordError, match=r"record 1: expected supporting_sentences below 4, came \[1, 4\]"):
+    with pytest.raises(RecordError, match=r"record 1: expected supporting_sentences below 4, got \[1, 4\]"):
         load_wice(file(row | {"supporting_sentences": [[1, 4]]}))

@@ -12,7 +12,7 @@ import pytest
 from citeverifier.data.hotpot_statements import load_hotpot_statements
 from citeverifier.data.load import load
 from citeverifier.data.natural_hub import load_fever_hub, load_llm_aggrefact, load_ragtruth
-from citeverifier.data.pairs import BELOW_FULL, FULL, NONE
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE
 from citeverifier.records import Document, Pair, RecordError, Support
 
 pytest.importorskip("datasets", reason="the hub is read with datasets")
@@ -78,7 +78,7 @@ def test_fever_rows_of_the_hub(hub: Write) -> None:
     assert (first.id, first.group, second.group) == ("fever:dev-1", "fever:The_Paper_-LRB-film-RRB-", "fever:Rome")
     assert (second.kind, second.lang) == ("labelled:fever", "en")
     assert [pair.statement for split in ("train", "test") for pair in load_fever_hub(path, split)] == ["T.", "B."]
-    with pytest.raises(ValueError, match="expected a split of train, dev, test, came 'validation'"):
+    with pytest.raises(ValueError, match="expected a split of train, dev, test, got 'validation'"):
         load_fever_hub(path, "validation")
 
 
@@ -96,12 +96,12 @@ def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"label": "NEI"}, "expected a label of 'SUPPORTS', 'REFUTES', came 'NEI'"),
+        ({"label": "NEI"}, "expected a label of 'SUPPORTS', 'REFUTES', got 'NEI'"),
         (
             {"evidence": [["P", "S"]]},
-            r"expected evidence \[\[page, sentence number, sentence\]\], came \"\[\['P', 'S'\]\]\"",
+            r"expected evidence \[\[page, sentence number, sentence\]\], got \"\[\['P', 'S'\]\]\"",
         ),
-        ({"claim": None}, "expected column claim of type str, came NoneType 'None'"),
+        ({"claim": None}, "expected column claim of type str, got NoneType 'None'"),
     ],
 )
 def test_a_bad_fever_row_is_named(changed: Row, told: str, hub: Write) -> None:
@@ -128,17 +128,17 @@ def test_llm_aggrefact_rows_keep_their_dataset(hub: Write) -> None:
     assert pairs[0].group == pairs[1].group != pairs[2].group
     assert [pair.id for pair in load_llm_aggrefact(path, "dev")] == ["llm_aggrefact:dev-1"]
     assert len(load_llm_aggrefact(path, claims=2)) == 2
-    with pytest.raises(ValueError, match="expected a split of dev, test, came 'train'"):
+    with pytest.raises(ValueError, match="expected a split of dev, test, got 'train'"):
         load_llm_aggrefact(path, "train")
 
 
 def test_bad_llm_aggrefact_rows_are_named(hub: Write) -> None:
     path = hub("parquet", test=[aggrefact("Wice", "D.", "A.", 1), aggrefact("Wice", "D.", "B.", 2)])
-    with pytest.raises(RecordError, match=r"/test, record 2: expected a label of 1, 0, came 2$"):
+    with pytest.raises(RecordError, match=r"/test, record 2: expected a label of 1, 0, got 2$"):
         load_llm_aggrefact(path)
     row = aggrefact("Wice", "D.", "A.", 1)
     del row["doc"]
-    with pytest.raises(RecordError, match=r"/test, record 1: expected column doc of type str, came none$"):
+    with pytest.raises(RecordError, match=r"/test, record 1: expected column doc of type str, got none$"):
         load_llm_aggrefact(hub("parquet", test=[row]))
 
 

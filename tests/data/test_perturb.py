@@ -104,12 +104,12 @@ def test_where_no_rule_applies_there_is_no_twin(lang: str, text: str, cited: str
 
 
 def test_an_unknown_language_is_refused() -> None:
-    with pytest.raises(ValueError, match="came 'de'"):
+    with pytest.raises(ValueError, match="got 'de'"):
         perturb("Ein Satz", cited="", context="", lang="de", rng=random.Random(0))
 
 
 def test_the_context_serves_where_the_cited_documents_hold_no_other_name() -> None:
-    twins = perturbed("reached by Anna Nowak", "Anna Nowak came.", "en", "Anna Nowak came. Jan Kowalski left.")
+    twins = perturbed("reached by Anna Nowak", "Anna Nowak got.", "en", "Anna Nowak got. Jan Kowalski left.")
     assert {twin.text for twin in twins if twin} == {"reached by Jan Kowalski"}
 
 

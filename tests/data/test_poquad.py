@@ -110,7 +110,7 @@ def with_question(**changed: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("row", "came"),
+    ("row", "got"),
     [
         ({"title": "T"}, "KeyError('paragraphs')"),
         ({"title": "T", "paragraphs": "text"}, "TypeError"),
@@ -121,13 +121,13 @@ def with_question(**changed: Any) -> dict[str, Any]:
         (with_question(question=5), "AttributeError"),
     ],
 )
-def test_a_row_of_another_shape_says_where_and_what(row: dict[str, Any], came: str, tmp_path: Path) -> None:
+def test_a_row_of_another_shape_says_where_and_what(row: dict[str, Any], got: str, tmp_path: Path) -> None:
     path = tmp_path / "poquad.jsonl"
     path.write_text("\n".join(json.dumps(r) for r in (article(0), row)))
     with pytest.raises(RecordError) as raised:
         load_poquad(path)
     assert str(raised.value).startswith(f"{path}, record 2: expected PoQuAD's title and paragraphs")
-    assert came in str(raised.value)
+    assert got in str(raised.value)
 
 
 def test_real_file(real_data: Path) -> None:

@@ -45,7 +45,7 @@ def test_the_parts_are_the_whole(pairs: list[Pair]) -> None:
 
 
 def test_unknown_split_names_the_known_ones(pairs: list[Pair]) -> None:
-    with pytest.raises(ValueError, match=r"expected a split of train, dev, test .*came 'trian'"):
+    with pytest.raises(ValueError, match=r"expected a split of train, dev, test .*got 'trian'"):
         in_split(pairs, "trian")
 
 

@@ -11,7 +11,7 @@ import torch
 from transformers import AutoModel
 
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.models.checkpoint import load_tokenizer
 from citeverifier.models.inputs import LateInteractionInputs, StatementTooLong
 from citeverifier.models.late_interaction import (

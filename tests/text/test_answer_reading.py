@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citeverifier.text.reading import read_answer
+from citeverifier.text.answer_reading import read_answer
 
 ANSWER = """\
 # Heading one

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from citeverifier.text.answer_reading import read_answer
+from citeverifier.text.answer_writing import write_answer
 from citeverifier.text.markers import remove_markers
-from citeverifier.text.reading import read_answer
-from citeverifier.text.writing import write_answer
 
 
 def bare(text: str, count: int) -> str:
@@ -51,9 +51,9 @@ def test_changes(text: str, citations: list[tuple[int, ...] | None], expected: s
 
 def test_wrong_number_of_entries_and_wrong_positions_are_errors() -> None:
     answer = read_answer("It is so [1].", 2, "en")
-    with pytest.raises(ValueError, match="expected citations for 1 points, came 2"):
+    with pytest.raises(ValueError, match="expected citations for 1 points, got 2"):
         write_answer(answer, [(0,), (1,)])
-    with pytest.raises(ValueError, match=r"expected positions of 2 documents, came \[2\]"):
+    with pytest.raises(ValueError, match=r"expected positions of 2 documents, got \[2\]"):
         write_answer(answer, [(2,)])
 
 

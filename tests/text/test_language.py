@@ -32,5 +32,5 @@ def test_a_negation_is_its_verb_and_more_words(code: str) -> None:
 
 
 def test_unknown_language_names_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="expected a language of en, pl, came 'de'"):
+    with pytest.raises(ValueError, match="expected a language of en, pl, got 'de'"):
         language("de")

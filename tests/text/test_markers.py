@@ -145,5 +145,5 @@ def test_a_sentence_reports_what_it_cites_in_vain() -> None:
 
 
 def test_parts_of_another_text_are_an_error() -> None:
-    with pytest.raises(ValueError, match=r"expected sentences of the text in order, came .That\.. near"):
+    with pytest.raises(ValueError, match=r"expected sentences of the text in order, got .That\.. near"):
         sentence_spans("This.", ["That."])

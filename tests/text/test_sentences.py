@@ -52,5 +52,5 @@ def test_a_statement_is_one_sentence(lang: str) -> None:
 
 
 def test_unknown_language_names_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="expected a language of en, pl, came 'de'"):
+    with pytest.raises(ValueError, match="expected a language of en, pl, got 'de'"):
         sentences("Ein Satz.", "de")

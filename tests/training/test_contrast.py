@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from citeverifier.data.mini import load_mini
-from citeverifier.data.nearest import nearest_pairs
+from citeverifier.data.pair_recipes import nearest_pairs
 from citeverifier.records import Support
 from citeverifier.training.contrast import contrasts_of, train_contrast
 from citeverifier.training.options import Backbone, TrainingOptions

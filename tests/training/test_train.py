@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import ordinal_pairs, single_document_pairs
+from citeverifier.data.pair_recipes import nearest_pairs, ordinal_pairs, single_document_pairs
 from citeverifier.records import Pair, Support
 from citeverifier.training.build import build_model, build_optimizer, freeze
 from citeverifier.training.options import Backbone, Lora, TrainingOptions
@@ -216,14 +216,15 @@ def test_a_teacher_changes_what_is_learnt(
 
 
 def test_lists_and_a_curriculum_change_what_is_learnt(options: TrainingOptions, dev_pairs: list[Pair]) -> None:
-    listed = list(ordinal_pairs(load_mini("train", "en")[:6], list_documents=2))
-    changes: list[dict[str, Any]] = [{}, {"contrastive": 2.0}, {"curriculum": True}]
+    examples = load_mini("train", "en")[:6]
+    listed, sized = list(nearest_pairs(examples)), list(ordinal_pairs(examples))
+    changes: list[Any] = [(listed, {}), (listed, {"contrastive": 2.0}), (sized, {}), (sized, {"curriculum": True})]
     scores = []
-    for number, change in enumerate(changes):
-        folder = train(listed, dev_pairs, replace(options, output_dir=f"run-{number}", **change)).folder
+    for number, (pairs, change) in enumerate(changes):
+        folder = train(pairs, dev_pairs, replace(options, output_dir=f"run-{number}", **change)).folder
         scores.append(OrdinalVerifier(str(folder), dtype="float32").score(dev_pairs, Support.FULL).values.tolist())
     assert scores[0] != scores[1]
-    assert scores[0] != scores[2]
+    assert scores[2] != scores[3]
 
 
 def test_wandb_stays_offline_without_a_key(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.keyword import Keyword
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import ordinal_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.evaluation.reporting.snippets import snippets
 from citeverifier.evaluation.run import Threshold, run_scheme
 from citeverifier.evaluation.schemes.separate import Separate

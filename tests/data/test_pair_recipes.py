@@ -21,13 +21,14 @@ from sklearn.preprocessing import StandardScaler
 
 from citeverifier.data.hotpotqa import examples_from_questions, read_raw
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pairs import (
+from citeverifier.data.pair_recipes import (
     AT_LEAST_PARTIAL,
     BELOW_FULL,
     FULL,
     NONE,
     PARTIAL,
     Interval,
+    nearest_pairs,
     ordinal_pairs,
     preceding,
     single_document_pairs,
@@ -427,9 +428,27 @@ def test_padding_streams() -> None:
     assert len(taken) <= 10
 
 
-def test_lists_hold_each_cited_document_and_others_alone_without_weight(worked_example: Example) -> None:
-    added = [pair for pair in ordinal_pairs([worked_example], list_documents=3) if pair.kind.startswith("listed")]
-    assert {pair.weight for pair in added} == {0.0}
-    assert {len(pair.documents) for pair in added} == {1}
-    assert [pair.reaches(Support.PARTIAL) for pair in added] == [True, True, False, False, False]
-    assert {pair.statement for pair in added} == {worked_example.statements[0].text}
+# --- nearest_pairs ----------------------------------------------------------------------------------------------------
+
+RIVERS = (
+    Document("Vistula", "The Vistula is a long river of Poland."),
+    Document("Oder", "The Oder is a long river of Poland and Germany."),
+    Document("Warta", "The Warta is a river."),
+    Document("Mars", "Mars is red."),
+)
+RIVER_EXAMPLE = Example("e", "en", "g", "Q?", RIVERS, (Statement("The Vistula is long.", (0,)), Statement("None.", ())))
+
+
+def test_negatives_come_nearer_as_n_falls() -> None:
+    positive, *negatives = nearest_pairs([RIVER_EXAMPLE], ns=(9, 2, 1))
+    assert (positive.documents, positive.reaches(Support.PARTIAL)) == ((RIVERS[0],), True)
+    assert [pair.documents[0].title for pair in negatives] == ["Mars", "Warta", "Oder"]
+    assert [pair.kind for pair in negatives] == ["nearest_3:statement", "nearest_2:statement", "nearest_1:statement"]
+    assert {pair.reaches(Support.PARTIAL) for pair in negatives} == {False}
+    assert len({pair.id for pair in (positive, *negatives)}) == 4
+    assert {pair.statement_id for pair in (positive, *negatives)} == {"e/s0/d0"}
+
+
+def test_numbers_below_one_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"ns: expected numbers from 1, got \[0\]"):
+        list(nearest_pairs([RIVER_EXAMPLE], ns=(0,)))

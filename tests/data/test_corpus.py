@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from citeverifier.data.stream import find_files, parts
+from citeverifier.data.corpus import find_files, parts
 
 
 def row(number: int) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def test_what_is_no_corpus_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected a parquet file"):
         list(parts([tmp_path / "text.parquet"], 10, lambda *_: True))
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
-    with pytest.raises(ValueError, match=r"expected columns statement and documents .* came a"):
+    with pytest.raises(ValueError, match=r"expected columns statement and documents .* got a"):
         list(parts([tmp_path / "other.parquet"], 10, lambda *_: True))
     write_parquet(tmp_path / "good.parquet", 1, 1)
     pattern, name = str(tmp_path / "*.parquet"), str(tmp_path / "good.parquet")

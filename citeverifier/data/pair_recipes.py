@@ -1,7 +1,8 @@
 """Pairs from examples, without an LLM: premises of one to three documents with support intervals.
 
-Two recipes: `ordinal_pairs`, for the ordinal verifier, and `single_document_pairs`, the paper's own. Both stream, in
-the order of the examples, and depend on nothing but the examples and the seed.
+Three recipes: `ordinal_pairs`, for the ordinal verifier; `single_document_pairs`, paper 1's own; `nearest_pairs`,
+paper 4's, a cited document against one that is only like it. All stream, in the order of the examples, and depend on
+nothing but the examples and the seed.
 
 What the labels say (docs/architecture.md, "One score, two questions"):
 
@@ -29,6 +30,9 @@ from dataclasses import replace
 from itertools import groupby
 
 from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
+from citeverifier.text.relative_bm25 import collection, relative_bm25
+from citeverifier.text.rendering import render_document
+from citeverifier.text.words import words
 
 # Statements that need two documents and whose halves are known to lie apart: one document alone is partial support.
 APART = frozenset({"joined", "comparison", "question_comparison"})
@@ -73,15 +77,12 @@ def ordinal_pairs(
     context_share: float = 0.3,
     far_share: float = 0.3,
     cross_lingual: bool = True,
-    list_documents: int = 0,
 ) -> Iterator[Pair]:
     """Pairs for the ordinal verifier; five a two-document statement with a twin, four a one-document one.
 
     `context_share` of the pairs carry the question and the preceding statements; irrelevant premises draw on documents
     of another group with probability `far_share`. With `cross_lingual`, each statement of an example that is there in
     two languages also meets the other language's documents (examples of one id must follow each other).
-    `list_documents` adds lists for the contrastive loss: each cited document, and so many others, alone, of weight 0 in
-    the ordinal loss (premises of one document would otherwise tell the label).
     """
     sizes = _SizeBalance()
     far = _FarDocuments()
@@ -94,8 +95,6 @@ def ordinal_pairs(
                         continue
                     builder = _Builder(example, source, number, seed, max_documents, context_share, sizes)
                     yield from builder.pairs(far, far_share)
-                    if list_documents:
-                        yield from builder.listed(list_documents)
         for example in aligned:
             far.add(example)
 
@@ -167,15 +166,6 @@ class _Builder:
         yield from self._irrelevant(far, far_share)
         if self.statement.corrupted is not None:
             yield from self._twin()
-
-    def listed(self, count: int) -> Iterator[Pair]:
-        """The statement with each document it cites and with `count` others, one at a time."""
-        others = self.rng.sample(self.others, min(count, len(self.others)))
-        alone = FULL if len(self.cited) == 1 else AT_LEAST_PARTIAL
-        for interval, positions in ((alone, self.cited), (NONE, others)):
-            for position in positions:
-                pair = self._pair("listed", interval, [self.source.documents[position]])
-                yield replace(pair, weight=0.0)
 
     def _size(self, interval: Interval, smallest: int, available: int) -> int:
         return self.sizes.choose(interval, smallest, max(smallest, min(self.max_documents, available)), self.rng)
@@ -318,3 +308,51 @@ def with_distractors(
                 support_max=high,
             )
         rolling.extend((pair.group, document) for document in pair.documents)
+
+
+def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1)) -> Iterator[Pair]:
+    """For each citation a positive pair, and for each n a negative one: the n-th nearest document that is not cited.
+
+    Nearness is BM25 of the cited document among the example's own; where fewer are left than n, the last one counts.
+    The smaller n, the harder. `statement_id` ends in the cited document's position: what is contrasted shares it.
+    Raises ValueError for an n below 1.
+    """
+    if not ns or min(ns) < 1:
+        raise ValueError(f"pairs.build.ns: expected numbers from 1, got {list(ns)}")
+    for example in examples:
+        for number, statement in enumerate(example.statements):
+            others = [d for i, d in enumerate(example.documents) if i not in statement.citations]
+            for position in statement.citations if others else ():
+                identity = f"{statement_id(example, number)}/d{position}"
+                positive = Pair(
+                    id=f"{identity}/{example.lang}/cited",
+                    example=example.id,
+                    statement_id=identity,
+                    lang=example.lang,
+                    group=example.group,
+                    statement=statement.text,
+                    documents=(example.documents[position],),
+                    kind=f"cited:{statement.kind}",
+                    support_min=AT_LEAST_PARTIAL[0],
+                    support_max=AT_LEAST_PARTIAL[1],
+                )
+                yield positive
+                near = _by_nearness(example.documents[position], others)
+                for n in dict.fromkeys(min(n, len(near)) for n in ns):
+                    yield replace(
+                        positive,
+                        id=f"{identity}/{example.lang}/nearest{n}",
+                        documents=(near[n - 1],),
+                        kind=f"nearest_{n}:{statement.kind}",
+                        support_min=NONE[0],
+                        support_max=NONE[1],
+                    )
+
+
+def _by_nearness(document: Document, others: Sequence[Document]) -> list[Document]:
+    query, *texts = (words(render_document(each)) for each in (document, *others))
+    if not query:
+        return list(others)
+    known = collection(texts)
+    values = [relative_bm25(query, [text], known) for text in texts]
+    return [others[i] for i in sorted(range(len(others)), key=lambda i: -values[i])]

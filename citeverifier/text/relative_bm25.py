@@ -26,7 +26,7 @@ def collection(texts: Iterable[Sequence[str]]) -> Collection:
     """The collection of texts, each a list of words; raises ValueError without any."""
     counted = list(texts)
     if not counted:
-        raise ValueError("bm25: expected documents to count words in, came none")
+        raise ValueError("bm25: expected documents to count words in, got none")
     frequency = Counter(word for text in counted for word in set(text))
     return Collection(len(counted), frequency, max(1.0, sum(map(len, counted)) / len(counted)))
 
@@ -40,7 +40,7 @@ def relative_bm25(
     counting; `b`: how far long documents are held against it, 0 to 1. Raises ValueError on a query without words.
     """
     if not query:
-        raise ValueError("bm25: expected a query of at least one word, came none")
+        raise ValueError("bm25: expected a query of at least one word, got none")
     return min(1.0, _score(query, premise, known, k1, b) / _score(query, [query], known, k1, b))
 
 

@@ -19,8 +19,8 @@ _BATCH = 1024  # rows of a parquet file that are held decoded
 
 
 @dataclass(frozen=True)
-class Row:
-    """Row `number` of a file, from 1 (a JSONL file's line): its pair, or why it could not be read."""
+class CorpusRow:
+    """CorpusRow `number` of a file, from 1 (a JSONL file's line): its pair, or why it could not be read."""
 
     number: int
     pair: Pair | None
@@ -33,7 +33,7 @@ class Part:
 
     file: int
     number: int
-    rows: list[Row] | None
+    rows: list[CorpusRow] | None
 
 
 def find_files(patterns: Sequence[str]) -> list[Path]:
@@ -67,12 +67,12 @@ def parts(
             yield Part(number, part, rows)
 
 
-_Parts = Iterator[tuple[int, list[Row] | None]]
+_Parts = Iterator[tuple[int, list[CorpusRow] | None]]
 
 
 def _jsonl(path: Path, size: int, wanted: Callable[[int], bool], lang: str | None) -> _Parts:
     part, last = 0, 0
-    rows: list[Row] | None = [] if wanted(0) else None
+    rows: list[CorpusRow] | None = [] if wanted(0) else None
     with open_text(path) as lines:
         for last, line in enumerate(lines, 1):
             if (last - 1) // size > part:
@@ -92,15 +92,15 @@ def _parquet(path: Path, size: int, wanted: Callable[[int], bool], lang: str | N
     try:
         file = pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{path}: expected a parquet file, came: {error}") from None
+        raise ValueError(f"{path}: expected a parquet file, got: {error}") from None
     with file:
         columns = [name for name in _READ if name in file.schema_arrow.names]
         if not {"statement", "documents"} <= set(columns):
             raise ValueError(
                 f"{path}: expected columns statement and documents (a list of title and text), "
-                f"came {', '.join(file.schema_arrow.names)}"
+                f"got {', '.join(file.schema_arrow.names)}"
             )
-        rows: list[Row] = []
+        rows: list[CorpusRow] = []
         start, total = 0, file.metadata.num_rows  # of the row group
         for group in range(file.num_row_groups):
             end = start + file.metadata.row_group(group).num_rows
@@ -123,11 +123,11 @@ def _parquet(path: Path, size: int, wanted: Callable[[int], bool], lang: str | N
             start = end
 
 
-def _row(path: Path, number: int, lang: str | None, record: bytes | Mapping[str, Any]) -> Row:
+def _row(path: Path, number: int, lang: str | None, record: bytes | Mapping[str, Any]) -> CorpusRow:
     try:
         decoded = decode_line(record) if isinstance(record, bytes) else record
         given = {key: value for key, value in decoded.items() if value is not None}
         defaults = {"id": f"{path.name}:{number}"} | ({} if lang is None else {"lang": lang})
-        return Row(number, pair_from_json(defaults | given), None)
+        return CorpusRow(number, pair_from_json(defaults | given), None)
     except RecordError as error:
-        return Row(number, None, str(error))
+        return CorpusRow(number, None, str(error))

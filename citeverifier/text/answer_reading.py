@@ -16,7 +16,7 @@ from citeverifier.text.language import language
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import (
     CitedSentence,
-    Run,
+    MarkerRun,
     Span,
     Unmarked,
     cited_by,
@@ -34,7 +34,7 @@ _CELL_WORDS = 3  # "approx." in a table says nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FactualPoint:
     """A factual point, in or all of a statement: `answer.text[start:end]` holds it (and perhaps markers).
 
     `run` is the run of markers that it carries; None where no markers follow it.
@@ -43,7 +43,7 @@ class Point:
     text: str
     start: int
     end: int
-    run: Run | None
+    run: MarkerRun | None
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -64,10 +64,10 @@ class ReadStatement:
     end: int
     at: int
     kind: Kind
-    points: tuple[Point, ...]
+    points: tuple[FactualPoint, ...]
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[MarkerRun, ...]:
         """The runs of markers that belong to it."""
         return tuple(point.run for point in self.points if point.run)
 
@@ -93,17 +93,17 @@ class ReadAnswer:
     count: int
     lang: str
     statements: tuple[ReadStatement, ...]
-    stray: tuple[Run, ...]
+    stray: tuple[MarkerRun, ...]
     closed: tuple[Span, ...]
     plain: Unmarked
 
     @property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> tuple[FactualPoint, ...]:
         """The factual points of all statements, in order."""
         return tuple(point for statement in self.statements for point in statement.points)
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[MarkerRun, ...]:
         """Every run of markers, in the order of the text."""
         return marker_runs(self.text, self.plain.markers)
 
@@ -176,7 +176,7 @@ def _statement(text: str, plain: Unmarked, sentence: CitedSentence, kind: Kind) 
     return ReadStatement(sentence.text, start, end, sentence.start, kind, _points(plain, sentence, runs))
 
 
-def _points(plain: Unmarked, sentence: CitedSentence, runs: Sequence[Run]) -> tuple[Point, ...]:
+def _points(plain: Unmarked, sentence: CitedSentence, runs: Sequence[MarkerRun]) -> tuple[FactualPoint, ...]:
     """The sentence cut behind each run. A run with no words before it shares the point next to it."""
 
     def spoken(start: int, end: int) -> bool:
@@ -201,8 +201,8 @@ def _points(plain: Unmarked, sentence: CitedSentence, runs: Sequence[Run]) -> tu
         start += len(said) - len(said.lstrip())
         text = said.strip()
         place = _original(plain, start, start + len(text))
-        carried: list[Run | None] = [run for run, owner in zip(runs, owners, strict=True) if owner == number]
-        points += [Point(text, *place, run) for run in carried or [None]]
+        carried: list[MarkerRun | None] = [run for run, owner in zip(runs, owners, strict=True) if owner == number]
+        points += [FactualPoint(text, *place, run) for run in carried or [None]]
     return tuple(points)
 
 

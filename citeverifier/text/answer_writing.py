@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from citeverifier.text.markers import Run, remove_markers
-from citeverifier.text.reading import Point, ReadAnswer
+from citeverifier.text.answer_reading import FactualPoint, ReadAnswer
+from citeverifier.text.markers import MarkerRun, remove_markers
 
 _ENDS = ".!?…"
 _CLOSERS = "\"'”’»)]"
@@ -84,7 +84,7 @@ def write_answer(answer: ReadAnswer, citations: Sequence[Sequence[int] | None]) 
     """
     points = answer.points
     if len(citations) != len(points):
-        raise ValueError(f"expected citations for {len(points)} points, came {len(citations)}")
+        raise ValueError(f"expected citations for {len(points)} points, got {len(citations)}")
     style = style_of(answer)
     bare = remove_markers(answer.text, answer.count, answer.closed)
     cuts = {run.start: cut for run, cut in zip(answer.runs, bare.cuts, strict=True)}
@@ -94,7 +94,7 @@ def write_answer(answer: ReadAnswer, citations: Sequence[Sequence[int] | None]) 
             continue
         positions = list(dict.fromkeys(wanted))
         if any(not 0 <= position < answer.count for position in positions):
-            raise ValueError(f"expected positions of {answer.count} documents, came {positions}")
+            raise ValueError(f"expected positions of {answer.count} documents, got {positions}")
         if point.run is None:
             edits.append(_insert(answer, point, style, positions))
         elif positions:
@@ -110,11 +110,11 @@ def write_answer(answer: ReadAnswer, citations: Sequence[Sequence[int] | None]) 
     return "".join([*pieces, answer.text[done:]])
 
 
-def _cites(point: Point, wanted: Sequence[int]) -> bool:
+def _cites(point: FactualPoint, wanted: Sequence[int]) -> bool:
     return set(wanted) == set(point.positions) and not (point.run and point.run.out_of_range)
 
 
-def _reprint(text: str, run: Run, style: Style, positions: Sequence[int]) -> str:
+def _reprint(text: str, run: MarkerRun, style: Style, positions: Sequence[int]) -> str:
     """The run with other citations, in its own style; markers that stay are printed as they were."""
     own = _run_style(text, run)
     own = own if len(run.positions) > 1 else _grouped_like(own, style)
@@ -124,7 +124,7 @@ def _reprint(text: str, run: Run, style: Style, positions: Sequence[int]) -> str
     return own.between.join(kept.get((position,)) or own.print([position]) for position in positions)
 
 
-def _insert(answer: ReadAnswer, point: Point, style: Style, positions: Sequence[int]) -> tuple[int, int, str]:
+def _insert(answer: ReadAnswer, point: FactualPoint, style: Style, positions: Sequence[int]) -> tuple[int, int, str]:
     """New markers at the end of a point: before or behind its full stop, as the answer's others stand."""
     said = answer.text[point.start : point.end]
     before = point.start + len(said.rstrip(_ENDS).rstrip(_SPACES))
@@ -146,7 +146,7 @@ def _grouped_like(style: Style, other: Style) -> Style:
     return replace(style, separator=other.separator, between=other.between, dash=other.dash)
 
 
-def _run_style(text: str, run: Run) -> Style:
+def _run_style(text: str, run: MarkerRun) -> Style:
     """How a run is printed; `after_stop` stays unset."""
     first, *others = run.markers
     printed = text[first.start : first.end]
@@ -170,7 +170,7 @@ def _run_style(text: str, run: Run) -> Style:
     )
 
 
-def _behind_stop(text: str, run: Run) -> bool | None:
+def _behind_stop(text: str, run: MarkerRun) -> bool | None:
     """Whether a run stands behind a full stop (True) or before it (False)."""
     if text[: run.start].rstrip(_SPACES).rstrip(_CLOSERS)[-1:] in tuple(_ENDS):
         return True
