@@ -48,6 +48,9 @@ class Support(IntEnum):
         raise RecordError(f"expected a support level (none, partial or full), got {value!r}")
 
 
+LEVELS = (Support.PARTIAL, Support.FULL)  # the levels that a verifier is asked at
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One retrieved source. `score` is the retriever's, where known."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from citeverifier.records import Example, Pair, Support, statement_id
-from citeverifier.verifiers.base import Calibrated, Scorer
+from citeverifier.verifiers.base import Scorer
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ def judge(verifier: Scorer, pairs: Sequence[Pair], level: Support, threshold: fl
     if not pairs:
         return Verdicts((), 0, 0)
     if threshold is None:
-        threshold = verifier.thresholds[level] if isinstance(verifier, Calibrated) else 0.5
+        threshold = (verifier.thresholds or {}).get(level, 0.5)
     scores = verifier.score(pairs, level)
     decided = tuple(None if np.isnan(value) else bool(value >= threshold) for value in scores.values)
-    return Verdicts(decided, scores.calls, scores.tokens)
+    return Verdicts(decided, scores.cost.calls, scores.cost.tokens)
 
 
 def premise(example: Example, number: int, positions: Sequence[int], *, corrupted: bool = False) -> Pair:

@@ -8,7 +8,7 @@ import numpy as np
 
 from citeverifier.data.mini import load_mini
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 _KNOWN = {
     statement.text: {example.documents[position].text for position in statement.citations}
@@ -17,7 +17,7 @@ _KNOWN = {
 }
 
 
-class Oracle:
+class Oracle(Scorer):
     """1 where the premise holds every document that the statement cites in the bundled set, else 0."""
 
     name = "oracle"

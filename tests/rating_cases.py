@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from citeverifier.rating.base import Cited, Judged, Rated, Response, Spent
+from citeverifier.cost import Cost
+from citeverifier.rating.base import Cited, Judged, Rated, Response
 from citeverifier.records import Document
 
 TEXTS = {
@@ -56,7 +57,7 @@ class ByTable:
 
     def __init__(self, table: Mapping[str, Sequence[float | str | None]]) -> None:
         self.table = table
-        self.spent = Spent()
+        self.cost = Cost()
 
     def rated(self, one: Response) -> Rated:
         """ "mask" needs no citation."""

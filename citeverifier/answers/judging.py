@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from citeverifier.records import Document, Pair, Support
-from citeverifier.verifiers.base import Calibrated, Scorer
-
-LEVELS = (Support.PARTIAL, Support.FULL)
+from citeverifier.records import LEVELS, Document, Pair, Support
+from citeverifier.verifiers.base import Scorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Judge:
 
     def __init__(self, scorer: Scorer, thresholds: Mapping[Support, float] | None = None) -> None:
         self.scorer = scorer
-        brought = scorer.thresholds if isinstance(scorer, Calibrated) else dict.fromkeys(LEVELS, 0.5)
+        brought = scorer.thresholds or dict.fromkeys(LEVELS, 0.5)
         self.thresholds = {level: float((thresholds or brought)[level]) for level in LEVELS}
 
     def scores(self, questions: Sequence[Question], level: Support) -> list[tuple[float, str | None]]:

@@ -122,10 +122,10 @@ def _prepare(config: DictConfig, scheme: Any, verifier: Any, asked_about: list[A
     from citeverifier.evaluation.schemes.base import ByList, Corrects
     from citeverifier.evaluation.thresholds import Threshold, dev_questions, fit_thresholds, saved_thresholds
     from citeverifier.records import Example
-    from citeverifier.verifiers.base import Banded, Calibrated, Composed, Fittable, Tunable
     from citeverifier.verifiers.cache import ScoreCache, with_cache
     from citeverifier.verifiers.spread import spread
 
+    corrects, by_list = isinstance(scheme, Corrects), isinstance(scheme, ByList)
     named: Any = OmegaConf.to_container(config.fit, resolve=True)
     source = ", ".join(SourceSpec.parse(spec).data for spec in named)
 
@@ -137,18 +137,17 @@ def _prepare(config: DictConfig, scheme: Any, verifier: Any, asked_about: list[A
         return to_pairs(records(role), instantiate(config.pairs.build))
 
     def fitted(inner: Any) -> Any:
-        if isinstance(inner, Composed):
-            inner.wrap(fitted)
-        if isinstance(inner, Fittable):
+        inner.wrap(fitted)
+        if getattr(inner, "needs_training_pairs", False):
             inner.fit(pairs("train"))
         return inner
 
-    brought = saved_thresholds(verifier) if isinstance(verifier, Calibrated) and not config.calibrate else None
+    brought = None if corrects or by_list or config.calibrate else saved_thresholds(verifier)
     asked = fitted(verifier)
-    if isinstance(scheme, Corrects):  # past the cache: how long a point takes is measured
+    if corrects:  # past the cache: how long a point takes is measured
         if not isinstance(asked, Choosing):
             return _Ready(asked, {}, {})
-        saved = saved_thresholds(asked.scorer) if isinstance(asked.scorer, Calibrated) else None
+        saved = saved_thresholds(asked.scorer)
         thresholds = (
             saved
             if saved and not config.calibrate
@@ -159,14 +158,14 @@ def _prepare(config: DictConfig, scheme: Any, verifier: Any, asked_about: list[A
     if config.cache is not None:
         asked = with_cache(asked, ScoreCache(config.cache))
     asked = spread(asked)
-    if isinstance(asked, Banded):
-        asked.fit_band(pairs("dev"))
-    if not isinstance(scheme, ByList):
+    if not by_list:
+        if asked.needs_dev_pairs:
+            asked.tune(pairs("dev"))
         if brought is None:
             levels = sorted({trial.level for trial in trials_of(scheme, asked_about)})
             brought = fit_thresholds(asked, dev_questions(records("dev"), config.seed), source, levels)
         return _Ready(asked, brought, {})
-    if not isinstance(asked, Tunable):
+    if not asked.parameters:
         return _Ready(asked, {}, {})
     listings, gold = listings_of(scheme, [record for record in records("dev") if isinstance(record, Example)])
     if not listings:

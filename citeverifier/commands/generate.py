@@ -33,7 +33,7 @@ def run(config: DictConfig) -> Path:
             f"data.path={config.data.get('path')}: expected examples (questions with documents), came none"
         )
     system = config.system or llm.name.split("/")[-1] + ("-oracle" if config.documents == "oracle" else "")
-    answered, failed, spent = generate(
+    answered, failed, cost = generate(
         llm, examples, folder, system=system, documents=config.documents, prompt=config.prompt,
         prompt_lang=config.prompt_lang, max_tokens=config.max_tokens,
     )  # fmt: skip
@@ -44,7 +44,7 @@ def run(config: DictConfig) -> Path:
     write_jsonl(path, map(example_to_json, answered))
     for key, reason in list(failed.items())[:5]:
         log.warning("no answer to %s: %s", key, reason)
-    print(f"{len(answered)} answers, {len(failed)} questions without one; {spent.calls} calls, {spent.tokens} tokens")
+    print(f"{len(answered)} answers, {len(failed)} questions without one; {cost.calls} calls, {cost.tokens} tokens")
     print(f"responses: {path}")
     return folder
 

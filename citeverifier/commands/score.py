@@ -101,7 +101,6 @@ def job_from_options(
     from omegaconf import OmegaConf
 
     from citeverifier.paths import configs_dir
-    from citeverifier.verifiers.base import Banded, Calibrated, Fittable
 
     if lang is not None and lang not in LANGUAGES:
         raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, came {lang!r}")
@@ -122,10 +121,10 @@ def job_from_options(
     made = instantiate(config.verifier, _convert_="all")
     if not hasattr(made, "score"):
         raise ValueError(f"--verifier {verifier} selects from lists; expected one that scores pairs")
-    if isinstance(made, Fittable | Banded):
+    if made.needs_training_pairs or made.needs_dev_pairs:
         raise ValueError(f"--verifier {verifier} must be fitted on data first; expected one that scores as it is")
     chosen = Support.parse(level)
-    if threshold is None and isinstance(made, Calibrated):
+    if threshold is None and made.thresholds is not None:
         threshold = made.thresholds[chosen]
     return Job(files, out, made, chosen, threshold, part_rows, lang)
 

@@ -10,9 +10,9 @@ from omegaconf import OmegaConf
 
 from citeverifier.evaluation.run import trials_of
 from citeverifier.evaluation.schemes.base import ByList, Corrects, InRounds, Scheme
-from citeverifier.evaluation.thresholds import LEVELS
 from citeverifier.paths import configs_dir
-from citeverifier.verifiers.base import Limited
+from citeverifier.records import LEVELS
+from citeverifier.verifiers.base import Scorer
 
 
 def check_served(scheme: Scheme, verifier: Any, records: Sequence[Any]) -> None:
@@ -38,14 +38,14 @@ def check_served(scheme: Scheme, verifier: Any, records: Sequence[Any]) -> None:
             f"scheme={name}: needs a verifier that scores pairs, came {came}, which selects from a list (as "
             f"scheme=cite_list asks); use one of {able}"
         )
-    if isinstance(verifier, Limited):
+    if type(verifier).refuses is not Scorer.refuses:
         trials = trials_of(scheme, records)
         asked = scheme.questions(trials, []) if isinstance(scheme, InRounds) else trials
         most = max(len(trial.premise) for trial in asked)
         for level in LEVELS:
             refusal = verifier.refuses([trial.pair for trial in asked if trial.level == level], level)
             if refusal is not None:
-                able = _names(lambda kind: hasattr(kind, "score") and not hasattr(kind, "refuses"))
+                able = _names(lambda kind: hasattr(kind, "score") and kind.refuses is Scorer.refuses)
                 raise ValueError(
                     f"scheme={name}: needs premises of up to {most} documents scored at level {level.label}, came "
                     f"{came}: {refusal}; verifiers without a length limit: {able}"

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from citeverifier.cost import Cost
 from citeverifier.records import Document
 from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Listing, Scores
@@ -73,7 +74,9 @@ class AttentionMap:
             else:
                 values.append(self._attention(point.documents, prefix, ends, said))
             start += count
-        return Scores(np.concatenate([np.empty(0), *values]), reasons, distinct=len(set(points)), tokens=tokens)
+        return Scores(
+            np.concatenate([np.empty(0), *values]), reasons, Cost(distinct_pairs=len(set(points)), tokens=tokens)
+        )
 
     def _ids(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citeverifier.correction.base import Method
-from citeverifier.correction.points import Count, FixedPoint, Spent, decide
+from citeverifier.correction.points import Count, FixedPoint, decide
 from citeverifier.correction.stream import Corrector
+from citeverifier.cost import Cost
 from citeverifier.records import Document
 
 
@@ -52,7 +53,7 @@ def fix_counted(
     langs: Sequence[str],
     questions: Sequence[str | None] | None = None,
     count: Count = "kept",
-) -> tuple[list[FixedAnswer], list[Spent]]:
+) -> tuple[list[FixedAnswer], Cost]:
     """`fix`, and what its calls cost."""
     asked = [None] * len(answers) if questions is None else questions
     lengths = {"documents": len(documents), "langs": len(langs), "questions": len(asked)}
@@ -64,7 +65,7 @@ def fix_counted(
     ]
     closed = [corrector.read(text, last=True) for corrector, text in zip(correctors, answers, strict=True)]
     claims = [[corrector.claims(c) for c in closings] for corrector, closings in zip(correctors, closed, strict=True)]
-    decided, spent = decide([claim for of in claims for some in of for claim in some], method, count)
+    decided, cost = decide([claim for of in claims for some in of for claim in some], method, count)
     fixed = iter(decided)
     made = []
     for corrector, closings, of in zip(correctors, closed, claims, strict=True):
@@ -73,4 +74,4 @@ def fix_counted(
             for closing, some in zip(closings, of, strict=True)
         ]
         made.append(FixedAnswer("".join(pieces) + corrector.rest(), tuple(corrector.points)))
-    return made, spent
+    return made, cost

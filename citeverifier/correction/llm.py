@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,10 +44,8 @@ class LLMMatch:
                 without += reply.probabilities is None
             values.append(found)
             start += count
-        return Scores(
-            np.concatenate([np.empty(0), *values]), reasons, distinct=cost.distinct, calls=cost.calls,
-            tokens=cost.tokens, money=cost.money, notes={"without_logprobs": without} if without else {},
-        )  # fmt: skip
+        cost = replace(cost, notes={"without_logprobs": without} if without else {})
+        return Scores(np.concatenate([np.empty(0), *values]), reasons, cost)
 
     def _request(self, point: Listing) -> Request:
         messages = self.prompt.load(point.lang).render(

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.correction.base import Choosing, Method
+from citeverifier.cost import Cost
 from citeverifier.records import Document, Support
 from citeverifier.text.answer_reading import FactualPoint
-from citeverifier.verifiers.base import Listing, Scores, Selection
+from citeverifier.verifiers.base import Listing, Selection
 from citeverifier.verifiers.listings import by_listing
 
 Count = Literal["kept", "free"]
 Finding = Literal["supported", "wrongly cited", "not found"]
-Spent = Scores | Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +91,19 @@ def check_count(method: Method, count: Count) -> None:
         )
 
 
-def decide(claims: Sequence[Claim], method: Method, count: Count) -> tuple[list[list[FixedPoint]], list[Spent]]:
+def decide(claims: Sequence[Claim], method: Method, count: Count) -> tuple[list[list[FixedPoint]], Cost]:
     """What becomes of the points of each claim, and what the calls cost."""
     asked = [claim for claim in claims if claim.listing.documents]
     listings = [claim.listing for claim in asked]
     scores = method.score(listings)
-    spent: list[Spent] = [scores]
+    cost = scores.cost
     chosen: Sequence[Selection | None] = [None] * len(asked)
     threshold = None  # without one a method only ranks
     if isinstance(method, Choosing):
         threshold = method.thresholds[Support.PARTIAL]
         if count == "free":
             selections = method.choose(listings)
-            spent += selections
+            cost = sum((selection.cost for selection in selections), cost)
             chosen = selections
     found = iter(zip(by_listing(scores, listings), chosen, strict=True))
     made = []
@@ -118,7 +118,7 @@ def decide(claims: Sequence[Claim], method: Method, count: Count) -> tuple[list[
             made.append(_unscored(claim, selection.reason or "no selection"))
         else:
             made.append(_fixed(claim, values, None if selection is None else selection.positions, threshold))
-    return made, spent
+    return made, cost
 
 
 def _unscored(claim: Claim, reason: str) -> list[FixedPoint]:

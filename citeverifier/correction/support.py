@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from citeverifier.cost import Cost
 from citeverifier.records import Support
-from citeverifier.verifiers.base import Calibrated, Listing, Scorer, Scores, Selection
+from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, with_cost
 from citeverifier.verifiers.listings import each_alone, score_premises
 from citeverifier.verifiers.listwise import Listwise
 from citeverifier.verifiers.threshold import Threshold
@@ -34,12 +35,13 @@ class BySupport:
     ) -> None:
         self.scorer, self.context, self.candidates = scorer, context, candidates
         self.name = scorer.name
-        brought = scorer.thresholds if isinstance(scorer, Calibrated) else dict.fromkeys(Support, 0.5)
+        brought = scorer.thresholds or dict.fromkeys(Support, 0.5)
         self.thresholds = brought if thresholds is None else thresholds
 
-    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> None:
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
         """Put `wrapper(scorer)` in the scorer's place."""
         self.scorer = wrapper(self.scorer)
+        return True
 
     def score(self, points: Sequence[Listing]) -> Scores:
         """P(support >= partial) of each document alone."""
@@ -52,11 +54,7 @@ class BySupport:
         enough = Listwise(self.scorer, self.candidates, alone=full, pair=0.0, nothing=full).select(points)
         partly = Threshold(self.scorer, self.thresholds[Support.PARTIAL]).select(points)
         chosen = [whole if whole.positions else part for whole, part in zip(enough, partly, strict=True)]
-        if not chosen:
-            return chosen
-        both = enough[0], partly[0]  # the first of each has the cost
-        cost = {name: sum(getattr(one, name) for one in both) for name in ("distinct", "calls", "tokens")}
-        return [replace(chosen[0], **cost, notes={}), *chosen[1:]]
+        return with_cost(chosen, sum((selection.cost for selection in [*enough, *partly]), Cost()))
 
     def _asked(self, points: Sequence[Listing]) -> list[Listing]:
         return [point if self.context else replace(point, context=None) for point in points]

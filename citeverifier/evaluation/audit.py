@@ -19,21 +19,21 @@ from citeverifier.evaluation.thresholds import Threshold
 from citeverifier.metrics.bootstrap import Estimate, mean_estimate, resamples
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
-from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.base import Scorer, Scores, WrappedScorer
 
 Change = Callable[[Pair], Pair]
 
 
-class Changed:
+class Changed(WrappedScorer):
     """A verifier that is asked about changed pairs instead; whatever the scheme, its scores are folded as ever."""
 
     def __init__(self, verifier: Scorer, change: Change) -> None:
-        self.name = verifier.name
-        self._verifier, self._change = verifier, change
+        super().__init__(verifier)
+        self._change = change
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """Scores of the changed pairs."""
-        return self._verifier.score([self._change(pair) for pair in pairs], level)
+        return self.scorer.score([self._change(pair) for pair in pairs], level)
 
 
 def reordering(seed: int) -> Change:

@@ -12,10 +12,8 @@ from citeverifier.data.load import Record
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.metrics.decisions import best_threshold
-from citeverifier.records import Example, Pair, Support
-from citeverifier.verifiers.base import Calibrated, Scorer
-
-LEVELS = (Support.PARTIAL, Support.FULL)
+from citeverifier.records import LEVELS, Example, Pair, Support
+from citeverifier.verifiers.base import Scorer
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,8 @@ def fit_thresholds(
     return fitted
 
 
-def saved_thresholds(verifier: Calibrated) -> dict[Support, Threshold]:
-    """The thresholds that a verifier brings along."""
+def saved_thresholds(verifier: Scorer) -> dict[Support, Threshold] | None:
+    """The thresholds that a verifier brings along; None where it brings none."""
+    if verifier.thresholds is None:
+        return None
     return {level: Threshold(value, "brought by the verifier") for level, value in verifier.thresholds.items()}

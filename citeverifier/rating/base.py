@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
+from citeverifier.cost import Cost
 from citeverifier.records import Document
 
 Context = Literal["query", "retrieval", "response", "model"]
@@ -120,17 +121,6 @@ class Rated:
     overall: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
 
-@dataclass
-class Spent:
-    """What a rating took: seconds, pairs scored by a verifier, calls and tokens of an LLM."""
-
-    seconds: float = 0.0
-    pairs: int = 0
-    calls: int = 0
-    tokens: int = 0
-    money: float | None = None
-
-
 class Rater(Protocol):
     """Rates responses; `metrics` are its ratings by name, the headline first, from `low` to `high`."""
 
@@ -138,7 +128,7 @@ class Rater(Protocol):
     metrics: tuple[str, ...]
     low: float
     high: float
-    spent: Spent
+    cost: Cost
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
         """One `Rated` a response, in order; the stages' files are left in `folder`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from citeverifier.cost import Cost
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.base import Prediction
 from citeverifier.evaluation.schemes.citation_prf import PRECISION, RECALL, CitationPrf
@@ -16,7 +17,7 @@ from citeverifier.evaluation.thresholds import Threshold
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.parsing import parse_verdict
 from citeverifier.llm.prompts import Prompt
-from citeverifier.rating.base import SCENARIOS, Judged, Rated, Response, Spent, statements_of
+from citeverifier.rating.base import SCENARIOS, Judged, Rated, Response, statements_of
 from citeverifier.rating.stages import ask_stage
 from citeverifier.records import Example, Statement, Support
 from citeverifier.verifiers.base import Scorer
@@ -38,7 +39,7 @@ class AutoAis:
     def __init__(self, verifier: Scorer, thresholds: Mapping[Support, float]) -> None:
         self.verifier, self.thresholds = verifier, thresholds
         self.name = f"auto_ais ({verifier.name})"
-        self.spent = Spent()
+        self.cost = Cost()
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
         """Asks the scheme's questions about all responses at once."""
@@ -46,8 +47,7 @@ class AutoAis:
         if not any(example.statements for example in examples):
             return [Rated(response, ()) for response in responses]
         thresholds = {level: Threshold(value, "given") for level, value in self.thresholds.items()}
-        predictions, cost = run_scheme(CitationPrf(include_corrupted=False), self.verifier, examples, thresholds)
-        self.spent = Spent(cost.seconds, cost.distinct_pairs, cost.calls, cost.tokens, cost.money)
+        predictions, self.cost = run_scheme(CitationPrf(include_corrupted=False), self.verifier, examples, thresholds)
         found: dict[tuple[str, str], list[Prediction]] = {}
         for prediction in predictions:
             found.setdefault((prediction.trial.pair.statement_id, prediction.trial.setting), []).append(prediction)
@@ -111,7 +111,7 @@ class AttrScore:
     def __init__(self, llm: LLM, prompt_lang: str | None) -> None:
         self.llm, self.prompt_lang = llm, prompt_lang
         self.name = f"attr_score ({llm.name})"
-        self.spent = Spent()
+        self.cost = Cost()
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
         """One question a citation."""
@@ -122,7 +122,8 @@ class AttrScore:
             for response, number, statement in statements_of(responses)
             for citation in statement.citations
         }
-        replies = ask_stage(folder / "attribution_verdict.jsonl", self.llm, list(asked.items()), self.spent)
+        replies, cost = ask_stage(folder / "attribution_verdict.jsonl", self.llm, list(asked.items()))
+        self.cost += cost
         return [
             Rated(response, tuple(self._judged(response, n, replies) for n in range(len(response.statements))))
             for response in responses
@@ -160,7 +161,7 @@ class Lqac:
     def __init__(self, llm: LLM, prompt_lang: str | None) -> None:
         self.llm, self.prompt_lang = llm, prompt_lang
         self.name = f"lqac ({llm.name})"
-        self.spent = Spent()
+        self.cost = Cost()
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
         """One question a statement, one a citation."""
@@ -177,7 +178,9 @@ class Lqac:
                 relevance[f"{key}/{citation}"] = self._ask("citation_relevance", response, number, [citation], yes_no)
         replies: dict[str, Reply] = {}
         for name, requests in (("support", support), ("need", need), ("relevance", relevance)):
-            replies |= ask_stage(folder / f"citation_{name}.jsonl", self.llm, list(requests.items()), self.spent)
+            answered, cost = ask_stage(folder / f"citation_{name}.jsonl", self.llm, list(requests.items()))
+            replies |= answered
+            self.cost += cost
         return [self._rated(response, replies) for response in responses]
 
     def _ask(

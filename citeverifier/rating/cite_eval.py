@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.prompts import Prompt
 from citeverifier.rating.base import (
@@ -21,7 +22,6 @@ from citeverifier.rating.base import (
     Judged,
     Rated,
     Response,
-    Spent,
     needs_citations,
 )
 from citeverifier.rating.edit_dist import EditDist
@@ -79,7 +79,7 @@ class CiteEvalAuto:
         both = [ENSEMBLE] if way and self.edit_dist else []
         self.metrics = (*both, *own, *(["edit_dist"] if self.edit_dist else []))
         self.name = f"{self.metrics[0]} ({llm.name})"
-        self.spent = Spent()
+        self.cost = Cost()
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
         """Attribution, edits where the way needs them, ratings: one request a response and stage."""
@@ -115,7 +115,9 @@ class CiteEvalAuto:
         ]
 
     def _ask(self, path: Path, works: Sequence[_Work], request: Callable[[_Work], Request]) -> dict[str, Reply]:
-        return ask_stage(path, self.llm, [(work.response.key, request(work)) for work in works], self.spent)
+        replies, cost = ask_stage(path, self.llm, [(work.response.key, request(work)) for work in works])
+        self.cost += cost
+        return replies
 
     def _render(self, name: str, work: _Work, **more: Any) -> tuple[tuple[str, str], ...]:
         response = work.response

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Request
 from citeverifier.llm.parsing import without_thinking
 from citeverifier.llm.prompts import Prompt
-from citeverifier.rating.base import Spent
 from citeverifier.rating.stages import ask_stage
 from citeverifier.records import Example
 
@@ -27,7 +27,7 @@ def generate(
     prompt: str = "answer",
     prompt_lang: str | None = None,
     max_tokens: int = 512,
-) -> tuple[list[Example], dict[str, str], Spent]:
+) -> tuple[list[Example], dict[str, str], Cost]:
     """Examples whose `answer` is the LLM's, with markers; by "ID/LANG" why others have none; what it took.
 
     "oracle" hands over only the documents that the example's own statements cite, "retrieved" all of them: rated side
@@ -46,15 +46,14 @@ def generate(
         )
         for key, example in given.items()
     ]
-    spent = Spent()
-    replies = ask_stage(folder / "answers.jsonl", llm, requests, spent)
+    replies, cost = ask_stage(folder / "answers.jsonl", llm, requests)
     answered = [
         replace(example, answer=without_thinking(text).strip(), statements=(), meta={**example.meta, "system": system})
         for key, example in given.items()
         if (text := replies[key].text) is not None
     ]
     failed = {key: reply.error or "no reply" for key, reply in replies.items() if reply.text is None}
-    return answered, failed, spent
+    return answered, failed, cost
 
 
 def _only_cited(example: Example) -> Example:

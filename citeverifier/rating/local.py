@@ -27,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
+from citeverifier.cost import Cost
 from citeverifier.data.pair_recipes import APART
 from citeverifier.metrics.decisions import best_threshold
 from citeverifier.rating.base import (
@@ -38,7 +39,6 @@ from citeverifier.rating.base import (
     Judged,
     Rated,
     Response,
-    Spent,
     needs_citations,
     statements_of,
 )
@@ -82,7 +82,7 @@ class LocalRater:
         self.verifier, self.thresholds, self.penalties = verifier, thresholds, penalties
         self.attribution = attribution
         self.name = f"{METRIC} ({verifier.name})"
-        self.spent = Spent()
+        self.cost = Cost()
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
         """Scores, contexts, edits, ratings; leaves the grades of all premises in support.jsonl."""
@@ -115,10 +115,8 @@ class LocalRater:
             values[level] = scores.values
             for i, reason in scores.reasons.items():
                 reasons[asked[i][0].key, asked[i][1]] = reason
-            self.spent.pairs += scores.distinct
-            self.spent.calls += scores.calls
-            self.spent.tokens += scores.tokens
-        self.spent.seconds += time.monotonic() - started
+            self.cost += scores.cost
+        self.cost += Cost(seconds=time.monotonic() - started)
         grades: dict[tuple[str, int], dict[Premise, Grade]] = {
             (response.key, number): {} for response, number, _ in statements_of(responses)
         }

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from citeverifier.appending import Appender, cut_half_line, read_rows
+from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.options import request_key
-from citeverifier.rating.base import Spent
 
 
-def ask_stage(path: Path, llm: LLM, requests: Sequence[tuple[str, Request]], spent: Spent) -> dict[str, Reply]:
-    """The reply to each request by its id; `spent` grows by what new ones cost. Raises LLMError."""
+def ask_stage(path: Path, llm: LLM, requests: Sequence[tuple[str, Request]]) -> tuple[dict[str, Reply], Cost]:
+    """The reply to each request by its id, and what new ones cost. Raises LLMError."""
     asked = {identity: request_key(llm.options, request) for identity, request in requests}
     cut_half_line(path)
     known = {
@@ -46,9 +46,7 @@ def ask_stage(path: Path, llm: LLM, requests: Sequence[tuple[str, Request]], spe
                     }
                 )
     after = llm.usage
-    spent.seconds += time.monotonic() - started
-    spent.calls += after.calls - before.calls
-    spent.tokens += after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
-    if after.cost is not None:
-        spent.money = (spent.money or 0.0) + after.cost - (before.cost or 0.0)
-    return known
+    tokens = after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
+    money = None if after.cost is None else after.cost - (before.cost or 0.0)
+    cost = Cost(time.monotonic() - started, calls=after.calls - before.calls, tokens=tokens, money=money)
+    return known, cost

@@ -19,7 +19,7 @@ def summarise(
     """Of the first round; `improvement` tells of the others."""
     rated = history[0]
     statements = sum(len(one.statements) for one in rated)
-    spent = rater.spent
+    cost = rater.cost
     return {
         "rater": rater.name,
         "metrics": list(rater.metrics),
@@ -34,13 +34,13 @@ def summarise(
         "planted": planted_defects(rated, rater),
         "improvement": [_round(number, one, rater) for number, one in enumerate(history)] if len(history) > 1 else [],
         "cost": {
-            "seconds": round(spent.seconds, 3),
+            "seconds": round(cost.seconds, 3),
             "statements": statements,
-            "ms_per_statement": round(1000 * spent.seconds / max(1, statements * len(history)), 3),
-            "pairs": spent.pairs,
-            "calls": spent.calls,
-            "tokens": spent.tokens,
-            **({} if spent.money is None else {"money": round(spent.money, 6)}),
+            "ms_per_statement": round(1000 * cost.seconds / max(1, statements * len(history)), 3),
+            "pairs": cost.distinct_pairs,
+            "calls": cost.calls,
+            "tokens": cost.tokens,
+            **({} if cost.money is None else {"money": round(cost.money, 6)}),
         },
     }
 

@@ -28,7 +28,7 @@ from citeverifier.models.ordinal import (
 from citeverifier.paths import LATEST
 from citeverifier.processes import world_size
 from citeverifier.provenance import provenance
-from citeverifier.records import Pair, Support
+from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.training.build import build_model, encoder_of, merge_lora
 from citeverifier.training.labels import Column, label_table
 from citeverifier.training.options import TrainingOptions
@@ -36,7 +36,6 @@ from citeverifier.training.order import by_length, shuffled_runs, single_first, 
 
 log = logging.getLogger(__name__)
 
-LEVELS = (Support.PARTIAL, Support.FULL)
 REPORT = "training.json"
 
 

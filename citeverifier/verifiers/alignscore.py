@@ -8,12 +8,12 @@ from functools import cached_property
 from citeverifier.models.alignscore import ALIGNED
 from citeverifier.models.device import Dtype, pretrained, runs_bf16
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.nli import class_named
 from citeverifier.verifiers.once import Once
 
 
-class AlignScore:
+class AlignScore(Scorer):
     """The mean, over the statement's sentences, of the greatest P(aligned) by any chunk of the premise.
 
     Chunks are of whole sentences and up to 350 tokens (the original counts words); a pair that would be over the

@@ -8,11 +8,11 @@ from typing import Any
 
 from citeverifier.models.device import Dtype, pretrained, runs_bf16
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
 
 
-class BartScore:
+class BartScore(Scorer):
     """exp of the mean log-probability of the statement's tokens (special ones among them), the premise being encoded.
 
     The original gives the mean log-probability itself: the order is the same, and this lies in [0, 1]. A premise over

@@ -1,19 +1,19 @@
-"""What a verifier is: a `Scorer` scores pairs, a `Selector` picks citations. Nothing else is asked of either.
+"""What a verifier is: a `Scorer` scores pairs, a `Selector` picks citations.
 
-A verifier may also bring thresholds along (`Calibrated`), need training pairs first (`Fittable`) or dev data to
-choose its parameters on (`Tunable`, `Banded`), be made of others (`Composed`), refuse what is too long (`Limited`), or
-say what its scores depend on, so that they can be kept (`Fingerprinted`).
+A verifier overrides what it can do; everything else has a default here, so nobody asks what kind of verifier it is. A
+wrapper (cache, several processes) derives from `WrappedScorer` and so keeps every ability of what it wraps.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
 
 
@@ -22,30 +22,80 @@ class Scores:
     """Scores of n pairs.
 
     `values`: (n,) P(support >= level) in [0, 1], nan where unscored. `reasons`: why, by position, for each nan.
-    `distinct`, `calls`, `tokens`: what it cost; `money`, where calls are paid for, in the currency of their prices.
-    `notes`: counts worth reporting (windowed, packed premises). `saved_seconds`: what the scores that came from a cache
-    once took.
+    `cost`: what the call cost; the one who asks measures the seconds.
     """
 
     values: NDArray[np.float64]
     reasons: Mapping[int, str] = field(default_factory=dict)
-    distinct: int = 0
-    calls: int = 0
-    tokens: int = 0
-    notes: Mapping[str, int] = field(default_factory=dict)
-    saved_seconds: float = 0.0
-    money: float | None = None
+    cost: Cost = field(default_factory=Cost)
 
 
-@runtime_checkable
-class Scorer(Protocol):
+class Scorer(ABC):
     """Scores pairs. Batched and single scores agree."""
 
     name: str
+    needs_training_pairs: bool = False  # `fit` must be called before `score`
+    needs_dev_pairs: bool = False  # `tune` must be called before `score`
+    dry_run: bool = False  # counts what calls would cost and sends nothing
 
+    @abstractmethod
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """P(support >= level) of each pair; `level` is partial or full."""
-        ...
+
+    @property
+    def thresholds(self) -> Mapping[Support, float] | None:
+        """Thresholds by level that the verifier brings along, as probabilities; None where it brings none."""
+        return None
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The same for verifiers that give the same scores (model files, prompts, parameters); None: keep no scores."""
+        return None
+
+    def fit(self, pairs: Sequence[Pair]) -> None:
+        """Fit on labelled training pairs."""
+
+    def tune(self, pairs: Sequence[Pair]) -> None:
+        """Choose parameters on labelled dev pairs, before thresholds are fitted."""
+
+    def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
+        """What is too much for it, "12 of 80 premises have over 512 tokens"; None where it takes all of them."""
+        return None
+
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
+        """Put `wrapper(scorer)` in the place of each Scorer that this one asks; False where it asks none."""
+        return False
+
+
+class WrappedScorer(Scorer):
+    """A Scorer around another one, with all of its abilities; a wrapper overrides `score`."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self.scorer, self.name, self.dry_run = scorer, scorer.name, scorer.dry_run
+        self.needs_training_pairs = scorer.needs_training_pairs
+        self.needs_dev_pairs = scorer.needs_dev_pairs
+
+    @property
+    def thresholds(self) -> Mapping[Support, float] | None:
+        """Those of the scorer inside."""
+        return self.scorer.thresholds
+
+    @property
+    def fingerprint(self) -> str | None:
+        """That of the scorer inside."""
+        return self.scorer.fingerprint
+
+    def fit(self, pairs: Sequence[Pair]) -> None:
+        """Fit the scorer inside."""
+        self.scorer.fit(pairs)
+
+    def tune(self, pairs: Sequence[Pair]) -> None:
+        """Tune the scorer inside."""
+        self.scorer.tune(pairs)
+
+    def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
+        """What is too much for the scorer inside."""
+        return self.scorer.refuses(pairs, level)
 
 
 @dataclass(frozen=True)
@@ -62,100 +112,47 @@ class Listing:
 class Selection:
     """Selected positions with scores, or None with the reason.
 
-    `distinct` to `money`: what it cost, as in `Scores`; of statements asked together the first has it.
+    `cost`: of statements asked together, the first selection carries it.
     """
 
     positions: tuple[int, ...] | None
     scores: tuple[float, ...] = ()
     reason: str | None = None
-    distinct: int = 0
-    calls: int = 0
-    tokens: int = 0
-    notes: Mapping[str, int] = field(default_factory=dict)
-    saved_seconds: float = 0.0
-    money: float | None = None
+    cost: Cost = field(default_factory=Cost)
 
 
-@runtime_checkable
-class Selector(Protocol):
+class Selector(ABC):
     """Picks the documents that a statement should cite."""
 
     name: str
+    dry_run: bool = False
 
+    @abstractmethod
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         """One selection a statement."""
-        ...
-
-
-@runtime_checkable
-class Calibrated(Protocol):
-    """A verifier that brings thresholds along."""
 
     @property
-    def thresholds(self) -> Mapping[Support, float]:
-        """Threshold by level, probabilities."""
-        ...
-
-
-@runtime_checkable
-class Fittable(Protocol):
-    """A verifier that must be fitted on training pairs before it scores."""
-
-    def fit(self, pairs: Sequence[Pair]) -> None:
-        """Fit on labelled pairs."""
-        ...
-
-
-@runtime_checkable
-class Limited(Protocol):
-    """A verifier that cannot take every premise."""
-
-    def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
-        """What is too much for it, "12 of 80 premises have over 512 tokens"; None where it takes all of them."""
-        ...
-
-
-@runtime_checkable
-class Tunable(Protocol):
-    """A Selector whose parameters are chosen on dev, for exact match."""
+    def fingerprint(self) -> str | None:
+        """As a Scorer's."""
+        return None
 
     @property
     def parameters(self) -> Mapping[str, float]:
-        """The parameters in use, by name."""
-        ...
+        """Parameters that `tune` chooses, by name; empty where there are none."""
+        return {}
 
     def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
-        """Choose the parameters under which most statements get exactly the documents they cite."""
-        ...
+        """Choose the parameters on dev statements and the documents that each cites."""
 
     def untuned(self) -> Selector:
         """The same selector with its parameters as given."""
-        ...
+        return self
+
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
+        """Put `wrapper(scorer)` in the place of each Scorer that it asks; False where it asks none."""
+        return False
 
 
-@runtime_checkable
-class Composed(Protocol):
-    """A verifier made of others."""
-
-    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> None:
-        """Put `wrapper(scorer)` in the place of each inner scorer."""
-        ...
-
-
-@runtime_checkable
-class Fingerprinted(Protocol):
-    """A Scorer whose scores may be kept for later runs."""
-
-    @property
-    def fingerprint(self) -> str:
-        """The same for verifiers that give the same scores: model files, prompts and parameters."""
-        ...
-
-
-@runtime_checkable
-class Banded(Protocol):
-    """A Scorer that must see labelled dev pairs before its thresholds are fitted."""
-
-    def fit_band(self, dev: Sequence[Pair]) -> None:
-        """Choose which scores are sure."""
-        ...
+def with_cost(selections: Sequence[Selection], cost: Cost) -> list[Selection]:
+    """The selections, the first of which carries the cost."""
+    return [replace(selection, cost=Cost() if i else cost) for i, selection in enumerate(selections)]

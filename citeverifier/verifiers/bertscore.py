@@ -7,11 +7,11 @@ from functools import cached_property
 
 from citeverifier.models.device import Dtype, pretrained, runs_bf16
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
 
 
-class BertScore:
+class BertScore(Scorer):
     """The mean, over the statement's tokens, of their greatest cosine to any token of the premise, cut to [0, 1].
 
     That is BERTScore with the statement as candidate and the premise as reference, precision only. It differs from the

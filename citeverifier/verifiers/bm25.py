@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.relative_bm25 import Collection, collection, relative_bm25
 from citeverifier.text.rendering import render_document
 from citeverifier.text.words import words
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 
-class BM25:
+class BM25(Scorer):
     """BM25 of the statement as a query, divided by what the statement scores as a document of its own; at most 1.
 
     Rarity and mean length come from the training documents of the pair's language, so that a score does not depend on
@@ -27,6 +28,7 @@ class BM25:
     """
 
     name = "bm25"
+    needs_training_pairs = True
 
     def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
         self.k1, self.b = k1, b
@@ -56,7 +58,9 @@ class BM25:
                 continue
             premise = [_words(document) for document in pair.documents]
             values[i] = relative_bm25(query, premise, self._collections[pair.lang], self.k1, self.b)
-        return Scores(values, reasons, distinct=len({(pair.statement, pair.documents) for pair in pairs}))
+        return Scores(
+            values, reasons, cost=Cost(distinct_pairs=len({(pair.statement, pair.documents) for pair in pairs}))
+        )
 
 
 def _words(document: Document) -> list[str]:

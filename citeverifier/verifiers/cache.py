@@ -11,13 +11,16 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from citeverifier.cost import Cost
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import RENDERING, render_document
-from citeverifier.verifiers.base import Composed, Fingerprinted, Scorer, Scores
+from citeverifier.verifiers.base import Scorer, Scores, WrappedScorer
 
 CHUNK = 2048  # pairs asked between commits
 _LOOKUP = 500  # keys a query
@@ -65,16 +68,16 @@ class ScoreCache:
             )
 
 
-class CachedScorer:
+class CachedScorer(WrappedScorer):
     """A Scorer that asks `scorer` only what the cache does not know.
 
     Cost counts a pair from the cache with what it took when it was asked (its part of that call), so that a run's cost
     does not depend on what ran before; the note `cached` says how many came from there. Other notes are of new pairs.
     """
 
-    def __init__(self, scorer: Scorer, cache: ScoreCache, fingerprint: str) -> None:
-        self.scorer, self.cache, self.fingerprint = scorer, cache, fingerprint
-        self.name = scorer.name
+    def __init__(self, scorer: Scorer, cache: ScoreCache) -> None:
+        super().__init__(scorer)
+        self.cache = cache
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """Scores of the pairs, new ones as `scorer` gives them."""
@@ -82,9 +85,7 @@ class CachedScorer:
         distinct = dict(zip(keys, pairs, strict=True))
         known = self.cache.get(list(distinct))
         missing = [key for key in distinct if key not in known]
-        calls, tokens, seconds = (sum(row[i] or 0.0 for row in known.values()) for i in (1, 2, 3))
-        paid = [row[4] for row in known.values() if row[4] is not None]
-        notes = {"cached": len(known)}
+        cost = sum((_cost_of(row) for row in known.values()), Cost(notes={"cached": len(known)}))
         reasons: dict[bytes, str] = {}
         for start in range(0, len(missing), CHUNK):
             part = missing[start : start + CHUNK]
@@ -92,46 +93,47 @@ class CachedScorer:
             asked = self.scorer.score([distinct[key] for key in part], level)
             each = 1 / len(part)
             took = time.perf_counter() - began
-            money = None if asked.money is None else asked.money * each
-            spent = (asked.calls * each, asked.tokens * each, took * each, money)
+            money = None if asked.cost.money is None else asked.cost.money * each
+            spent = (asked.cost.calls * each, asked.cost.tokens * each, took * each, money)
             rows = {key: (float(score), *spent) for key, score in zip(part, asked.values, strict=True)}
             scored = {key: row for key, row in rows.items() if not np.isnan(row[0])}
             self.cache.put(scored)
             known |= scored
-            paid += [] if asked.money is None else [asked.money]
             reasons |= {part[i]: reason for i, reason in asked.reasons.items()}
-            calls, tokens, seconds = calls + asked.calls, tokens + asked.tokens, seconds + asked.saved_seconds
-            for note, number in asked.notes.items():
-                notes[note] = notes.get(note, 0) + number
+            cost += asked.cost
         values = np.array([known[key][0] if key in known else np.nan for key in keys], dtype=np.float64)
         why = {i: reasons[key] for i, key in enumerate(keys) if key in reasons}
-        return Scores(
-            values, why, len(distinct), round(calls), round(tokens), notes, seconds, sum(paid) if paid else None
-        )
+        cost = replace(cost, distinct_pairs=len(distinct), calls=round(cost.calls), tokens=round(cost.tokens))
+        return Scores(values, why, cost)
 
     def _key(self, pair: Pair, level: Support) -> bytes:
         documents = [render_document(document) for document in pair.documents]
-        asked = [self.fingerprint, level.label, RENDERING, pair.lang, pair.statement, pair.context, documents]
+        asked = [self.scorer.fingerprint, level.label, RENDERING, pair.lang, pair.statement, pair.context, documents]
         return hashlib.sha256(json.dumps(asked, ensure_ascii=False).encode()).digest()
 
 
-def fingerprint_of(verifier: object) -> str | None:
+def _cost_of(row: _Row) -> Cost:
+    """What a kept score once cost, its part of a call; parts of calls and tokens add up to whole ones."""
+    _, calls, tokens, seconds, money = row
+    return Cost(seconds, calls=calls or 0.0, tokens=tokens or 0.0, money=money)  # type: ignore[arg-type]
+
+
+def fingerprint_of(verifier: Any) -> str | None:
     """What the scores of a verifier, or of those inside it, depend on; None where one does not say."""
-    if isinstance(verifier, Composed):
-        inner: list[str | None] = []
+    inner: list[str | None] = []
 
-        def note(scorer: Scorer) -> Scorer:
-            inner.append(fingerprint_of(scorer))
-            return scorer
+    def note(scorer: Scorer) -> Scorer:
+        inner.append(fingerprint_of(scorer))
+        return scorer
 
-        verifier.wrap(note)
-        return None if None in inner else hashlib.sha256(repr(inner).encode()).hexdigest()
-    return verifier.fingerprint if isinstance(verifier, Fingerprinted) else None
+    if not verifier.wrap(note):
+        kept: str | None = verifier.fingerprint
+        return kept
+    return None if None in inner else hashlib.sha256(repr(inner).encode()).hexdigest()
 
 
-def with_cache(verifier: Scorer, cache: ScoreCache) -> Scorer:
+def with_cache(verifier: Any, cache: ScoreCache) -> Any:
     """The verifier, or those inside it, asked through the cache, where they say what their scores depend on."""
-    if isinstance(verifier, Composed):
-        verifier.wrap(lambda scorer: with_cache(scorer, cache))
+    if verifier.wrap(lambda scorer: with_cache(scorer, cache)):
         return verifier
-    return CachedScorer(verifier, cache, verifier.fingerprint) if isinstance(verifier, Fingerprinted) else verifier
+    return verifier if verifier.fingerprint is None else CachedScorer(verifier, cache)

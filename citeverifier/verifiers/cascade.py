@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from citeverifier.cost import Cost
 from citeverifier.metrics.decisions import Bools, Floats, best_threshold
-from citeverifier.records import Pair, Support
+from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
-
-_LEVELS = (Support.PARTIAL, Support.FULL)
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Band:
     big: float = 0.5
 
 
-class Cascade:
+class Cascade(Scorer):
     """P(support >= level) by `small` where it is sure, by `big` in the band between.
 
     On dev, per level: the band's ends are where those below are false, and those from there on true, with the wanted
@@ -40,24 +39,26 @@ class Cascade:
     """
 
     name = "cascade"
+    needs_dev_pairs = True
 
     def __init__(self, small: Scorer, big: Scorer, precision: float = 0.95) -> None:
         self.small, self.big, self.precision = small, big, precision
         self.name = f"cascade({small.name}, {big.name})"
         self.bands: Mapping[Support, Band] = {}
 
-    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> None:
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
         """Put `wrapper(scorer)` in the place of both."""
         self.small, self.big = wrapper(self.small), wrapper(self.big)
+        return True
 
-    def fit_band(self, dev: Sequence[Pair]) -> None:
+    def tune(self, pairs: Sequence[Pair]) -> None:
         """Choose band and thresholds; the big verifier is asked about dev pairs in the band only.
 
         Raises ValueError where dev lacks pairs that reach a level, or pairs that do not.
         """
         bands = {}
-        for level in _LEVELS:
-            decided = [(pair, gold) for pair in dev if (gold := pair.reaches(level)) is not None]
+        for level in LEVELS:
+            decided = [(pair, gold) for pair in pairs if (gold := pair.reaches(level)) is not None]
             values = self.small.score([pair for pair, _ in decided], level).values
             known = ~np.isnan(values)
             truth = np.array([gold for _, gold in decided], dtype=bool)
@@ -78,9 +79,9 @@ class Cascade:
         self.bands = bands
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        """Scores of which 0.5 is everybody's threshold; raises RuntimeError before `fit_band`."""
+        """Scores of which 0.5 is everybody's threshold; raises RuntimeError before `tune`."""
         if level not in self.bands:
-            raise RuntimeError("cascade: expected fit_band(dev) before score, came none")
+            raise RuntimeError("cascade: expected tune(dev pairs) before score, came none")
         at = self.bands[level]
         first = self.small.score(pairs, level)
         values = centred(first.values, at.small)
@@ -88,20 +89,8 @@ class Cascade:
         second = self.big.score([pairs[i] for i in passed], level)
         values[passed] = centred(second.values, at.big)
         reasons = {passed[i]: reason for i, reason in second.reasons.items()}
-        notes = {"passed_on": len(passed)}
-        for part in (first, second):
-            for note, number in part.notes.items():
-                notes[note] = notes.get(note, 0) + number
-        return Scores(
-            values,
-            reasons,
-            first.distinct,
-            first.calls + second.calls,
-            first.tokens + second.tokens,
-            notes,
-            first.saved_seconds + second.saved_seconds,
-            None if first.money is None and second.money is None else (first.money or 0.0) + (second.money or 0.0),
-        )
+        asked_again = replace(second.cost, distinct_pairs=0)  # its pairs are among those of the first
+        return Scores(values, reasons, first.cost + asked_again + Cost(notes={"passed_on": len(passed)}))
 
 
 def band(gold: Bools, score: Floats, precision: float) -> tuple[float, float]:

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from citeverifier.cost import Cost
 from citeverifier.models.device import own_device
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 OVERLAP = 32  # tokens that neighbouring windows share
 
 
-class Embedding:
+class Embedding(Scorer):
     """The greatest cosine of the statement to any window of any document, cut to [0, 1], for both levels.
 
     Documents over the model's length (`max_seq_length`) become overlapping windows; a statement over it is unscored. As
@@ -65,8 +66,10 @@ class Embedding:
         return Scores(
             values,
             reasons,
-            distinct=len({(pair.statement, pair.documents) for pair in pairs}),
-            notes={"windowed": sum(len(parts) > 1 for parts in windows.values())},
+            Cost(
+                distinct_pairs=len({(pair.statement, pair.documents) for pair in pairs}),
+                notes={"windowed": sum(len(parts) > 1 for parts in windows.values())},
+            ),
         )
 
     @property

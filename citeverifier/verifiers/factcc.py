@@ -7,14 +7,14 @@ from functools import cached_property
 
 from citeverifier.models.device import Dtype, pretrained, runs_bf16
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.nli import class_named
 from citeverifier.verifiers.once import Once
 
 CORRECT = ("correct", "consistent")
 
 
-class FactCC:
+class FactCC(Scorer):
     """P(correct) of the statement with its premise; both levels get it.
 
     A premise over the limit is read in chunks of whole sentences, the greatest counts (the original cuts at 512

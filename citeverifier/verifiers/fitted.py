@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.records import Pair, Support
-
-LEVELS = (Support.PARTIAL, Support.FULL)
+from citeverifier.records import LEVELS, Pair, Support
 
 
 class LevelClassifiers:

@@ -8,14 +8,14 @@ from typing import Any
 
 from citeverifier.models.device import Dtype, own_device, runs_bf16, torch_dtype
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
 
 _PREFIX = "t5."
 _TIED = "transformer.encoder.embed_tokens.weight"  # transformer.shared.weight again
 
 
-class HHEM:
+class HHEM(Scorer):
     """P(consistent), the greatest of any chunk of the premise, for both levels.
 
     The published model comes with code of its own. None of it is run: its weights are those of a T5 token classifier on

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from citeverifier.cost import Cost
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
 from citeverifier.text.words import words
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 
-class Keyword:
+class Keyword(Scorer):
     """Share of the statement's distinct words (stop words left out) found in any document of the premise.
 
     One score answers both levels. A statement of stop words alone is unscored.
@@ -32,4 +33,6 @@ class Keyword:
                 continue
             held = {word for document in pair.documents for word in words(render_document(document))}
             values[i] = len(asked & held) / len(asked)
-        return Scores(values, reasons, distinct=len({(pair.statement, pair.documents) for pair in pairs}))
+        return Scores(
+            values, reasons, cost=Cost(distinct_pairs=len({(pair.statement, pair.documents) for pair in pairs}))
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -54,25 +53,6 @@ def by_listing(scores: Scores, listings: Sequence[Listing]) -> list[np.ndarray |
             found.append(f"document {missing - start + 1}: {scores.reasons.get(missing, 'no score')}")
         start = end
     return found
-
-
-def with_cost(selections: list[Selection], calls: Sequence[Scores]) -> list[Selection]:
-    """The selections, the first of which carries what the score calls cost."""
-    if not selections:
-        return selections
-    notes: dict[str, int] = {}
-    for call in calls:
-        for note, number in call.notes.items():
-            notes[note] = notes.get(note, 0) + number
-    first = replace(
-        selections[0],
-        distinct=sum(call.distinct for call in calls),
-        calls=sum(call.calls for call in calls),
-        tokens=sum(call.tokens for call in calls),
-        notes=notes,
-        saved_seconds=sum(call.saved_seconds for call in calls),
-    )
-    return [first, *selections[1:]]
 
 
 def exact_share(chosen: Sequence[frozenset[int]], gold: Sequence[frozenset[int]]) -> float:

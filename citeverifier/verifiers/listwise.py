@@ -8,9 +8,10 @@ from itertools import combinations, product
 
 import numpy as np
 
+from citeverifier.cost import Cost
 from citeverifier.records import Support
-from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection
-from citeverifier.verifiers.listings import by_listing, each_alone, score_premises, with_cost
+from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector, with_cost
+from citeverifier.verifiers.listings import by_listing, each_alone, score_premises
 
 STEPS = 15  # candidates a parameter, quantiles of what dev shows
 
@@ -46,7 +47,7 @@ class _Best:
         return (chosen, score) if score >= cuts.nothing else ((), score)
 
 
-class Listwise:
+class Listwise(Selector):
     """Picks at most two documents by a Scorer's answers at both levels.
 
     Every document is scored alone at both levels; the `candidates` of greatest P(support >= partial) are then scored in
@@ -74,9 +75,10 @@ class Listwise:
         """{"alone", "pair", "nothing"}."""
         return asdict(self.cuts)
 
-    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> None:
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
         """Put `wrapper(scorer)` in the scorer's place."""
         self.scorer = wrapper(self.scorer)
+        return True
 
     def untuned(self) -> Listwise:
         """With the cuts as given."""
@@ -92,7 +94,7 @@ class Listwise:
             else:
                 chosen, score = best.choose(self.cuts)
                 selections.append(Selection(chosen, (score,) * len(chosen)))
-        return with_cost(selections, calls)
+        return with_cost(selections, sum((call.cost for call in calls), Cost()))
 
     def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
         """The cuts of most exact selections, searched on quantiles of what dev shows; of equals the middle one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,11 +12,11 @@ from citeverifier.llm.options import Request
 from citeverifier.llm.parsing import parse_verdict
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.prompted import EVEN, PromptChoice, ask, words_of
 
 
-class LLMVerdict:
+class LLMVerdict(Scorer):
     """P(yes) of a constrained answer, or, with a reasoning prompt, the verdict at the end of a free one as 1 or 0.
 
     A constrained answer without usable log probabilities counts as 1 or 0, too, and is counted in the notes
@@ -51,10 +52,7 @@ class LLMVerdict:
             else:
                 values[i] = float(verdict)
                 without += not self.prompt.reasoning
-        return Scores(
-            values, reasons, distinct=cost.distinct, calls=cost.calls, tokens=cost.tokens, money=cost.money,
-            notes={"without_logprobs": without} if without else {},
-        )  # fmt: skip
+        return Scores(values, reasons, replace(cost, notes={"without_logprobs": without} if without else {}))
 
     def _answers(self, lang: str) -> tuple[str, str]:
         """Yes and no in the prompt's language."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -11,13 +12,13 @@ from citeverifier.llm.client import LLM
 from citeverifier.llm.options import Request
 from citeverifier.llm.parsing import parse_number
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.prompted import EVEN, PromptChoice, ask, words_of
 
 GRADES = ("0", "1", "2")
 
 
-class LLMScore:
+class LLMScore(Scorer):
     """P(support >= level) from one grade that serves both levels.
 
     `scale="discrete"`: the reply is 0, 1 or 2 (none, partial, full); with log probabilities the score is the mass at
@@ -53,10 +54,7 @@ class LLMScore:
             else:
                 values[i] = value
                 without += self.scale == "discrete" and reply.probabilities is None
-        return Scores(
-            values, reasons, distinct=cost.distinct, calls=cost.calls, tokens=cost.tokens, money=cost.money,
-            notes={"without_logprobs": without} if without else {},
-        )  # fmt: skip
+        return Scores(values, reasons, replace(cost, notes={"without_logprobs": without} if without else {}))
 
     def _request(self, pair: Pair) -> Request:
         messages = self.prompt.load(pair.lang).render(

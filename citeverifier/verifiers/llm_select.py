@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM
 from citeverifier.llm.options import Reply, Request
 from citeverifier.llm.parsing import parse_indices, parse_json
-from citeverifier.verifiers.base import Listing, Selection
+from citeverifier.verifiers.base import Listing, Selection, Selector, with_cost
 from citeverifier.verifiers.prompted import PromptChoice, ask, words_of
 
 KEY = "citations"
 
 
-class LLMSelect:
+class LLMSelect(Selector):
     """A Selector: numbers of documents by JSON schema, or read out of free text where the server ignores the schema.
 
     Numbers that do not exist and repeats are left out and counted in the notes ("out_of_range", "repeated"); no
@@ -33,13 +34,7 @@ class LLMSelect:
         requests = [self._request(listing) for listing in statements]
         replies, cost = ask(self.llm, requests)
         made = [self._read(reply, len(listing.documents)) for reply, listing in zip(replies, statements, strict=True)]
-        if made:
-            first = made[0]
-            made[0] = Selection(
-                first.positions, reason=first.reason, distinct=cost.distinct, calls=cost.calls,
-                tokens=cost.tokens, money=cost.money, notes=first.notes,
-            )  # fmt: skip
-        return made
+        return with_cost(made, sum((selection.cost for selection in made), cost))
 
     def _request(self, listing: Listing) -> Request:
         messages = self.prompt.load(listing.lang).render(
@@ -81,7 +76,7 @@ def _selection(numbers: Sequence[int], count: int) -> Selection:
 
 def _noted(positions: tuple[int, ...], outside: int, again: int) -> Selection:
     notes = {name: number for name, number in (("out_of_range", outside), ("repeated", again)) if number}
-    return Selection(tuple(sorted(positions)), notes=notes)
+    return Selection(tuple(sorted(positions)), cost=Cost(notes=notes))
 
 
 def _short(value: Any) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 
 from citeverifier.models.device import Dtype, pretrained, runs_bf16
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
 
 _RELATIVE = ("t5", "deberta-v2")  # no limit of positions
 
 
-class MiniCheck:
+class MiniCheck(Scorer):
     """P(supported) of the whole statement, the greatest of any chunk of the premise, for both levels.
 
     Chunk and statement are read as one text, the end-of-text token between; a Flan-T5 gets "predict: " before and

@@ -8,11 +8,11 @@ from typing import Any
 
 from citeverifier.models.device import Dtype, pretrained, runs_bf16
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
 
 
-class Nli:
+class Nli(Scorer):
     """P(entailment) of an NLI classifier (entailment, neutral, contradiction; or entailment or not), for both levels.
 
     The classes' names are read from the model's config. A premise over `max_length` tokens is windowed at level partial

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.records import Pair, Support
+from citeverifier.cost import Cost
+from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Scores
 
 if TYPE_CHECKING:
     from citeverifier.models.scoring import Logits
 
-_LEVELS = (Support.PARTIAL, Support.FULL)
 KNOWN = 200_000  # values remembered, some 40 MB; the oldest go first
 
 
@@ -50,7 +50,7 @@ class Once:
         found = self.engine(list(new.values()), level)
         for position, key in enumerate(new):
             entry = float(found.values[position]), found.reasons.get(position)
-            for known_level in (level,) if position in found.apart else _LEVELS:
+            for known_level in (level,) if position in found.apart else LEVELS:
                 self._known[key, known_level] = entry
         values = np.zeros(len(pairs))
         values[list(keys)] = probability(np.array([self._known[key, level][0] for key in keys.values()]))
@@ -61,7 +61,7 @@ class Once:
         while len(self._known) > KNOWN:
             del self._known[next(iter(self._known))]
         notes = {"windowed": found.windowed, "packed": found.packed}
-        return Scores(values, reasons, len(new), tokens=found.tokens, notes=notes)
+        return Scores(values, reasons, Cost(distinct_pairs=len(new), tokens=found.tokens, notes=notes))
 
     def _key(self, pair: Pair) -> bytes:
         """A hash of what of a pair decides its score: texts themselves would fill a server's memory."""

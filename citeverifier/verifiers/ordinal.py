@@ -8,12 +8,11 @@ from typing import Any, Literal
 
 from citeverifier.models.device import Dtype, in_int8, own_device, runs_bf16, torch_dtype
 from citeverifier.paths import LATEST
-from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.records import LEVELS, Pair, Support
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
 
 SHIPPED = "citeverifier-minilm"  # the package that carries a trained checkpoint
-_LEVELS = (Support.PARTIAL, Support.FULL)
 
 
 def latest_checkpoint() -> str:
@@ -31,7 +30,7 @@ def latest_checkpoint() -> str:
     return SHIPPED
 
 
-class OrdinalVerifier:
+class OrdinalVerifier(Scorer):
     """Scores pairs with a checkpoint at both levels from one forward pass (within a cross-encoder's length limit).
 
     Args:
@@ -103,7 +102,7 @@ class OrdinalVerifier:
     @property
     def thresholds(self) -> Mapping[Support, float]:
         """The thresholds fitted on dev, saved with the checkpoint."""
-        return {level: self.config.threshold(level) for level in _LEVELS}
+        return {level: self.config.threshold(level) for level in LEVELS}
 
     @cached_property
     def fingerprint(self) -> str:

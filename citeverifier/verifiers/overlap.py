@@ -9,17 +9,18 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from citeverifier.cost import Cost
 from citeverifier.data.perturb import names, numbers
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import words
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.fitted import LevelClassifiers
 
 
-class Overlap:
+class Overlap(Scorer):
     """What of a statement its premise holds, seven shares, weighed by one classifier a level fitted on training pairs.
 
     The shares, 1 where there is nothing to hold: words (without stop words), words weighed by idf (of the training
@@ -27,6 +28,7 @@ class Overlap:
     """
 
     name = "overlap"
+    needs_training_pairs = True
 
     def __init__(self) -> None:
         self._models = LevelClassifiers(self.name)
@@ -44,7 +46,10 @@ class Overlap:
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """The classifier's probability; raises RuntimeError before `fit`."""
         distinct = len({(pair.statement, pair.documents) for pair in pairs})
-        return Scores(self._models.probabilities([self._features(pair) for pair in pairs], level), distinct=distinct)
+        return Scores(
+            self._models.probabilities([self._features(pair) for pair in pairs], level),
+            cost=Cost(distinct_pairs=distinct),
+        )
 
     def _features(self, pair: Pair) -> list[float]:
         stop = language(pair.lang).stop_words

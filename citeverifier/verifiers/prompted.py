@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM
 from citeverifier.llm.options import Reply, Request, Usage
 from citeverifier.llm.prompts import Prompt
@@ -34,27 +35,17 @@ class PromptChoice:
         return Prompt.load(self.name, self.lang or lang, self.folder)
 
 
-@dataclass(frozen=True)
-class Spent:
-    """What a batch cost: distinct questions, requests sent, tokens in and out, money (None without prices)."""
-
-    distinct: int
-    calls: int
-    tokens: int
-    money: float | None
-
-
-def ask(llm: LLM, requests: Sequence[Request]) -> tuple[list[Reply], Spent]:
+def ask(llm: LLM, requests: Sequence[Request]) -> tuple[list[Reply], Cost]:
     """Replies in order, equal requests sent once, and what they cost."""
     before = llm.usage
     replies = llm.ask(requests)
     return replies, _spent(len({request.messages for request in requests}), before, llm.usage)
 
 
-def _spent(distinct: int, before: Usage, after: Usage) -> Spent:
+def _spent(distinct: int, before: Usage, after: Usage) -> Cost:
     tokens = (after.prompt_tokens - before.prompt_tokens) + (after.completion_tokens - before.completion_tokens)
     money = None if after.cost is None else after.cost - (before.cost or 0.0)
-    return Spent(distinct, after.calls - before.calls, tokens, money)
+    return Cost(distinct_pairs=distinct, calls=after.calls - before.calls, tokens=tokens, money=money)
 
 
 def words_of(reply: Reply) -> str | None:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import logit
 from tqdm.auto import tqdm
 
+from citeverifier.cost import Cost
 from citeverifier.llm.dialects import shorten
 from citeverifier.llm.options import LLMOptions
 from citeverifier.llm.servers import Failure, Servers, read_key
@@ -25,7 +26,7 @@ from citeverifier.models.checkpoint import local_folder, read_config
 from citeverifier.models.ordinal import probability
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import RENDERING, render_pair
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 T = TypeVar("T")
 Texts = tuple[str, str]
@@ -35,7 +36,7 @@ PATHS = {"score": "/score", "predict": "/predict"}
 _TOKENISED = 256  # pairs at a time
 
 
-class Remote:
+class Remote(Scorer):
     """Scores pairs over HTTP, several requests in flight; what a server does not answer is unscored with the reason.
 
     Args:
@@ -56,8 +57,6 @@ class Remote:
     """
 
     name = "remote"
-    thresholds: Mapping[Support, float]  # only where they are known, as `fingerprint` is: else fitted on dev
-    fingerprint: str
 
     def __init__(
         self,
@@ -109,12 +108,24 @@ class Remote:
             reads_context = config.reads_context if reads_context is None else reads_context
         self.delta = float(delta or 0.0)
         self.reads_context = bool(reads_context)
+        self._thresholds: dict[Support, float] | None = None
+        self._fingerprint: str | None = None
         if thresholds is not None:
-            self.thresholds = {Support.parse(level): float(value) for level, value in thresholds.items()}
+            self._thresholds = {Support.parse(level): float(value) for level, value in thresholds.items()}
         if model is not None and version is not None:
             settings = (self.name, model, version, self.delta, self.reads_context, RENDERING)
-            self.fingerprint = hashlib.sha256(repr(settings).encode()).hexdigest()
+            self._fingerprint = hashlib.sha256(repr(settings).encode()).hexdigest()
         self._known: dict[Texts, Answer] = {}
+
+    @property
+    def thresholds(self) -> Mapping[Support, float] | None:
+        """As given, or the checkpoint's; None: fitted on dev."""
+        return self._thresholds
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Of model, version and settings; None without a version."""
+        return self._fingerprint
 
     def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
         """How many pairs are over the limit; None where none is, the limit is unknown, or they stay unscored."""
@@ -136,7 +147,7 @@ class Remote:
         answers = [self._known[text] for text in texts]
         values = probability(logit(np.array([value for value, _ in answers], dtype=np.float64)), level, self.delta)
         reasons = {i: reason for i, (_, reason) in enumerate(answers) if reason is not None}
-        return Scores(values, reasons, len(new), calls, tokens)
+        return Scores(values, reasons, Cost(distinct_pairs=len(new), calls=calls, tokens=tokens))
 
     def _texts(self, pair: Pair) -> Texts:
         return render_pair(pair, context=self.reads_context)

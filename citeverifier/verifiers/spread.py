@@ -6,15 +6,16 @@ would.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from citeverifier.cost import Cost
 from citeverifier.processes import gather, rank, world_size
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Composed, Listing, Scorer, Scores, Selection, Selector
+from citeverifier.verifiers.base import Listing, Scores, Selection, Selector, WrappedScorer
 
 Answer = TypeVar("Answer")
 
@@ -23,17 +24,13 @@ def spread(verifier: Any) -> Any:
     """The verifier, or those inside it, asked by all processes together; itself where there is only one."""
     if world_size() == 1:
         return verifier
-    if isinstance(verifier, Composed):
-        verifier.wrap(spread)
+    if verifier.wrap(spread):
         return verifier
     return SpreadScorer(verifier) if hasattr(verifier, "score") else SpreadSelector(verifier)
 
 
-class SpreadScorer:
+class SpreadScorer(WrappedScorer):
     """A Scorer of which each process asks its groups; every process must ask the same."""
-
-    def __init__(self, scorer: Scorer) -> None:
-        self.scorer, self.name = scorer, scorer.name
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """Scores of all pairs; costs are sums over processes."""
@@ -41,20 +38,15 @@ class SpreadScorer:
         answers = _asked(parts, lambda mine: self.scorer.score([pairs[i] for i in mine], level))
         values = np.full(len(pairs), np.nan)
         reasons: dict[int, str] = {}
-        notes: Counter[str] = Counter()
         for part, scores in answers:
             values[part] = scores.values
             reasons |= {part[i]: reason for i, reason in scores.reasons.items()}
-            notes.update(scores.notes)
-        found = [scores for _, scores in answers]
-        money = [scores.money for scores in found if scores.money is not None]
-        return Scores(
-            values, reasons, sum(s.distinct for s in found), sum(s.calls for s in found), sum(s.tokens for s in found),
-            notes, max((s.saved_seconds for s in found), default=0.0), sum(money) if money else None,
-        )  # fmt: skip
+        saved = max((scores.cost.seconds for _, scores in answers), default=0.0)  # they ran at the same time
+        cost = sum((replace(scores.cost, seconds=0.0) for _, scores in answers), Cost(seconds=saved))
+        return Scores(values, reasons, cost)
 
 
-class SpreadSelector:
+class SpreadSelector(Selector):
     """A Selector of which each process asks every n-th statement; every process must ask the same."""
 
     def __init__(self, selector: Selector) -> None:

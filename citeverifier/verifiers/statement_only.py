@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from citeverifier.cost import Cost
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.fitted import LevelClassifiers
 
 
-class StatementOnly:
+class StatementOnly(Scorer):
     """TF-IDF of words and word pairs with logistic regression, one classifier a level, fitted on training pairs."""
 
     name = "statement_only"
+    needs_training_pairs = True
 
     def __init__(self) -> None:
         self._models = LevelClassifiers(self.name)
@@ -25,7 +27,7 @@ class StatementOnly:
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """The classifier's probability; raises RuntimeError before `fit`."""
         statements = [pair.statement for pair in pairs]
-        return Scores(self._models.probabilities(statements, level), distinct=len(set(statements)))
+        return Scores(self._models.probabilities(statements, level), cost=Cost(distinct_pairs=len(set(statements))))
 
 
 def _classifier() -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from citeverifier.metrics.decisions import Floats
 from citeverifier.models.device import Dtype, pretrained, runs_bf16
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.nli import entailment_class
 from citeverifier.verifiers.once import Once
 
@@ -22,7 +22,7 @@ BINS = (
 )  # fmt: skip
 
 
-class SummaCZS:
+class SummaCZS(Scorer):
     """The mean, over the statement's sentences, of the greatest P(entailment) by any sentence of the premise.
 
     The original takes at most 100 sentences, drops those up to ten characters, cuts pairs at 500 tokens and, unless
@@ -55,7 +55,7 @@ class SummaCZS:
         return self._matrix.once.score(pairs, level)
 
 
-class SummaCConv:
+class SummaCConv(Scorer):
     """A histogram of P(entailment) over the premise's sentences for each of the statement's, weighed and averaged.
 
     As `SummaCZS`, with the published weights (one for each of 23 bins; then two classes) instead of the maximum. The

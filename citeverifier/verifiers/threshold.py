@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from citeverifier.records import Support
-from citeverifier.verifiers.base import Listing, Scorer, Selection
-from citeverifier.verifiers.listings import by_listing, each_alone, exact_share, score_premises, select_by, with_cost
+from citeverifier.verifiers.base import Listing, Scorer, Selection, Selector, with_cost
+from citeverifier.verifiers.listings import by_listing, each_alone, exact_share, score_premises, select_by
 
 
-class Threshold:
+class Threshold(Selector):
     """The documents whose P(support >= partial), each scored alone, reaches the threshold.
 
     What cite_separate decides, with a threshold chosen on dev for exact match instead of balanced accuracy.
@@ -32,9 +32,10 @@ class Threshold:
         """{"threshold"}."""
         return {"threshold": self.threshold}
 
-    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> None:
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
         """Put `wrapper(scorer)` in the scorer's place."""
         self.scorer = wrapper(self.scorer)
+        return True
 
     def untuned(self) -> Threshold:
         """With the threshold as given."""
@@ -46,7 +47,7 @@ class Threshold:
         chosen = select_by(
             by_listing(scores, statements), lambda values: np.flatnonzero(values >= self.threshold).tolist()
         )
-        return with_cost(chosen, [scores])
+        return with_cost(chosen, scores.cost)
 
     def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
         """The threshold of most exact selections; of equally good ones the one nearest 0.5."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from citeverifier.records import Support
-from citeverifier.verifiers.base import Listing, Scorer, Selection
-from citeverifier.verifiers.listings import by_listing, each_alone, exact_share, score_premises, select_by, with_cost
+from citeverifier.verifiers.base import Listing, Scorer, Selection, Selector, with_cost
+from citeverifier.verifiers.listings import by_listing, each_alone, exact_share, score_premises, select_by
 
 
-class TopK:
+class TopK(Selector):
     """The k documents of greatest P(support >= partial), each scored alone; of equals the one that comes first.
 
     It always cites k documents, so it cannot tell a twin, which has nothing to cite. `k` is chosen on dev from 1 to 5,
@@ -33,9 +33,10 @@ class TopK:
         """{"k"}."""
         return {"k": float(self.k)}
 
-    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> None:
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
         """Put `wrapper(scorer)` in the scorer's place."""
         self.scorer = wrapper(self.scorer)
+        return True
 
     def untuned(self) -> TopK:
         """With k as given."""
@@ -44,7 +45,7 @@ class TopK:
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         """The best k of each."""
         scores = score_premises(self.scorer, statements, each_alone(statements), Support.PARTIAL)
-        return with_cost(select_by(by_listing(scores, statements), lambda values: _best(values, self.k)), [scores])
+        return with_cost(select_by(by_listing(scores, statements), lambda values: _best(values, self.k)), scores.cost)
 
     def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
         """The k of most exact selections among statements that cite something; of equals the smallest."""

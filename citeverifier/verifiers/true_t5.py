@@ -8,11 +8,11 @@ from typing import Any
 
 from citeverifier.models.device import Dtype, pretrained, runs_bf16
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
 
 
-class TrueT5:
+class TrueT5(Scorer):
     """P("1") as the first token of the answer to "premise: ... hypothesis: ...", for both levels.
 
     The probability is over the whole vocabulary: a model that answers in other words scores near 0 everywhere, rather

@@ -326,10 +326,10 @@ HANDMADE = """
 import numpy as np
 
 from citeverifier.records import Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 
-class Handmade:
+class Handmade(Scorer):
     name = "handmade"
     thresholds = {Support.PARTIAL: 0.123, Support.FULL: 0.456}
 
@@ -370,7 +370,7 @@ import numpy as np
 from citeverifier.verifiers.base import Scores
 
 
-class Counted:
+class Counted(Scorer):
     name = "counted"
     fingerprint = "by hand, 1"
 

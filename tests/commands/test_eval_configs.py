@@ -15,9 +15,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from citeverifier.commands.sources import SourceSpec
 from citeverifier.evaluation.reporting.tables import COLUMNS
-from citeverifier.evaluation.thresholds import LEVELS
 from citeverifier.paths import configs_dir
-from citeverifier.records import LANGUAGES, Support
+from citeverifier.records import LANGUAGES, LEVELS, Support
 
 
 def options(group: str) -> list[str]:

@@ -13,12 +13,13 @@ from citeverifier.evaluation.schemes.cite_list import CiteList
 from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.records import Example, Pair, Support
+from citeverifier.verifiers.base import Scorer
 from citeverifier.verifiers.keyword import Keyword
 from citeverifier.verifiers.top_k import TopK
 
 
 @dataclass
-class Short:
+class Short(Scorer):
     """Takes so many documents."""
 
     most: int

@@ -71,7 +71,7 @@ def test_choosing_takes_one_that_is_enough_or_two_or_all_that_help_or_none() -> 
     ]
     assert [one.positions for one in method.choose(asked)] == [(1,), (0, 2), (0,), ()]
     assert method.choose([]) == []
-    assert method.choose(asked)[0].distinct > 0
+    assert method.choose(asked)[0].cost.distinct_pairs > 0
 
 
 # --- with the retriever's score ---------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_the_reply_is_constrained_to_numbers_and_its_probabilities_are_scores() 
     with llm(lambda body: says_with_logprobs(("2", {"1": 0.2, "2": 0.7, "3": 0.1}))) as (method, server):
         scores = method.score([point("The Oder is long.", question="How long?")])
     assert scores.values.tolist() == pytest.approx([0.2, 0.7, 0.1])
-    assert (scores.calls, scores.distinct, dict(scores.notes)) == (1, 1, {})
+    assert (scores.cost.calls, scores.cost.distinct_pairs, dict(scores.cost.notes)) == (1, 1, {})
     assert server.bodies[0]["structured_outputs"]["choice"] == ["1", "2", "3"]
     asked = server.bodies[0]["messages"][-1]["content"]
     assert all(part in asked for part in ("The Oder is long.", "How long?", "tributary", "from 1 to 3"))
@@ -147,7 +147,7 @@ def test_without_probabilities_the_named_document_is_the_one() -> None:
     with llm(lambda body: says("[3]")) as (method, _):
         scores = method.score([point("The Oder."), point("Rzeka Odra.", lang="pl")])
     assert scores.values.tolist() == [0.0, 0.0, 1.0] * 2
-    assert scores.notes == {"without_logprobs": 2}
+    assert scores.cost.notes == {"without_logprobs": 2}
 
 
 # --- attention --------------------------------------------------------------------------------------------------------

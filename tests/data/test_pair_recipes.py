@@ -34,9 +34,7 @@ from citeverifier.data.pair_recipes import (
     single_document_pairs,
     with_distractors,
 )
-from citeverifier.records import Document, Example, Pair, Statement, Support, twin_id
-
-LEVELS = (Support.PARTIAL, Support.FULL)
+from citeverifier.records import LEVELS, Document, Example, Pair, Statement, Support, twin_id
 
 
 @cache

@@ -20,13 +20,13 @@ from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.thresholds import Threshold
 from citeverifier.records import Document, Example, Pair, Support
 from citeverifier.text.language import language
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.keyword import Keyword
 
 THRESHOLDS = {level: Threshold(0.5, "set by hand") for level in Support}
 
 
-class By:
+class By(Scorer):
     """A verifier that scores each pair by a function."""
 
     name = "by hand"

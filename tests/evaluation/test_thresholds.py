@@ -11,13 +11,13 @@ import pytest
 
 from citeverifier.evaluation.thresholds import Threshold, dev_questions, fit_thresholds, saved_thresholds
 from citeverifier.records import Example, Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
 
 
 @dataclass
-class ByLabel:
+class ByLabel(Scorer):
     """Scores by a function; keeps how many pairs were asked at each level."""
 
     of: Callable[[Pair], float]

@@ -81,8 +81,8 @@ def test_full_is_the_partial_logit_moved_by_delta(cross_encoder: Path, pairs: li
 
 def test_both_levels_of_a_short_pair_cost_one_pass(cross_encoder: Path, pairs: list[Pair]) -> None:
     verifier = OrdinalVerifier(str(cross_encoder), dtype="float32")
-    assert verifier.score([*pairs, pairs[0]], Support.PARTIAL).distinct == len(pairs)
-    assert verifier.score(pairs, Support.FULL).distinct == 0
+    assert verifier.score([*pairs, pairs[0]], Support.PARTIAL).cost.distinct_pairs == len(pairs)
+    assert verifier.score(pairs, Support.FULL).cost.distinct_pairs == 0
 
 
 def test_cross_encoder_batched_equals_single(cross_encoder: Path, pairs: list[Pair]) -> None:

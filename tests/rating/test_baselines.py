@@ -17,12 +17,12 @@ from citeverifier.rating.base import Rated, Response
 from citeverifier.rating.baselines import AttrScore, AutoAis, Lqac
 from citeverifier.rating.scores import response_rating
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 HALF = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
 
 
-class Holds:
+class Holds(Scorer):
     """1 where the premise holds the statement; nan for Polish."""
 
     name = "holds"

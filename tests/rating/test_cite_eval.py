@@ -194,7 +194,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         again = auto(server.url)
         assert again.rate(responses, tmp_path / "whole") == whole
         assert len(server.bodies) == 13
-        assert again.spent.calls == 1
+        assert again.cost.calls == 1
 
 
 def test_what_failed_is_asked_again_and_what_changed_too(tmp_path: Path) -> None:

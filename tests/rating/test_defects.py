@@ -16,7 +16,7 @@ from citeverifier.rating.local import LocalRater
 from citeverifier.rating.penalties import Penalties
 from citeverifier.rating.planted import planted_defects
 from citeverifier.records import Document, Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 GOLD = {
     statement.text: ([example.documents[i] for i in statement.citations], statement.evidence)
@@ -25,7 +25,7 @@ GOLD = {
 }
 
 
-class Knows:
+class Knows(Scorer):
     """What share of a statement's gold documents, or of their evidence, a premise holds: 1 is full, 0 none."""
 
     name = "knows"
@@ -92,7 +92,7 @@ def test_who_knows_finds_all_and_nothing_else(chains: list[Response], tmp_path: 
 
 
 def test_who_knows_nothing_finds_nothing(chains: list[Response], tmp_path: Path) -> None:
-    class Blind:
+    class Blind(Scorer):
         name = "blind"
 
         def score(self, pairs: Sequence[Pair], level: Support) -> Scores:

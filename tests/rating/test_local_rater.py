@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from rating_cases import QUESTIONS, TEXTS, response
 
+from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.rating.base import Cited, Edit, edited
 from citeverifier.rating.local import EARLIER, QUESTION, Grade, LocalRater, Premise, context_of, edits_of, fit_levels
 from citeverifier.rating.penalties import Penalties
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.keyword import Keyword
 
 HALF = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
@@ -100,7 +101,7 @@ def test_contexts(alone: list[Grade], more: dict[Premise, Grade], context: str) 
     assert context_of(grades(alone, {}) | more, 2) == context
 
 
-class Said:
+class Said(Scorer):
     """1 where the premise holds the statement, else 0; counts its calls."""
 
     name = "said"
@@ -112,7 +113,11 @@ class Said:
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         self.calls.append(level)
         values = np.array([self.of(pair) for pair in pairs])
-        return Scores(values, {i: "too long" for i, value in enumerate(values) if math.isnan(value)}, len(pairs))
+        return Scores(
+            values,
+            {i: "too long" for i, value in enumerate(values) if math.isnan(value)},
+            Cost(distinct_pairs=len(pairs)),
+        )
 
 
 def rater(verifier: Said, attribution: bool = True) -> LocalRater:

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 
 @dataclass
-class ByHand:
+class ByHand(Scorer):
     """Scores by a function of a pair and the level; keeps what was asked, call by call."""
 
     of: Callable[[Pair, Support], float]
@@ -27,7 +28,9 @@ class ByHand:
         self.asked.append((level, list(pairs)))
         values = np.array([self.of(pair, level) for pair in pairs], dtype=np.float64)
         reasons = {i: "no answer" for i, value in enumerate(values) if math.isnan(value)}
-        return Scores(values, reasons, distinct=len(pairs), calls=1, tokens=10 * len(pairs), notes={"windowed": 1})
+        return Scores(
+            values, reasons, Cost(distinct_pairs=len(pairs), calls=1, tokens=10 * len(pairs), notes={"windowed": 1})
+        )
 
 
 def make_pair(statement: str, *texts: str, lang: str = "en", context: str | None = None) -> Pair:

@@ -57,7 +57,7 @@ def test_long_premises_are_windowed_and_long_statements_unscored(tiny: Any) -> N
     verifier = BertScore(str(tiny("bert")), window=128, dtype="float32")
     scores = verifier.score([make_pair("A river.", LONG), make_pair("word " * 600, "A text.")], FULL)
     assert np.isfinite(scores.values).tolist() == [True, False]
-    assert scores.notes["windowed"] == 1
+    assert scores.cost.notes["windowed"] == 1
     assert "tokens" in scores.reasons[1]
 
 

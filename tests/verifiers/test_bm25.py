@@ -13,7 +13,6 @@ from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.words import words
-from citeverifier.verifiers.base import Fittable
 from citeverifier.verifiers.bm25 import BM25
 
 
@@ -81,4 +80,4 @@ def test_what_cannot_be_scored() -> None:
         FITTED.score([pair("Mars", TEXTS, "pl")], Support.FULL)
     with pytest.raises(RuntimeError, match="fit"):
         BM25().score([pair("Mars", TEXTS)], Support.FULL)
-    assert isinstance(BM25(), Fittable)
+    assert BM25().needs_training_pairs

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def test_known_pairs_are_not_asked_again_and_equal_ones_once(tmp_path: Path) -> 
     assert [pair.statement for pair in scorer.asked[-1][1]] == ["ccc"]
     assert second.values.tolist() == [length(pair, FULL) for pair in (three, two, one)]
     assert first.values[2] == first.values[0]
-    assert (first.notes["cached"], second.notes["cached"]) == (0, 2)
+    assert (first.cost.notes["cached"], second.cost.notes["cached"]) == (0, 2)
     cached.score([one], PARTIAL)
     assert count(scorer) == 4, "levels are asked apart"
 
@@ -100,9 +101,13 @@ def test_the_cost_is_that_of_asking(tmp_path: Path) -> None:
     pairs = [make_pair("a" * n, "A text.") for n in range(1, 6)]
     cached = with_cache(Known(length), ScoreCache(tmp_path / "c"))
     first, again = cached.score(pairs, FULL), cached.score([*pairs, pairs[0]], FULL)
-    assert (again.distinct, again.calls, again.tokens) == (first.distinct, first.calls, first.tokens) == (5, 1, 50)
-    assert first.saved_seconds == 0 < again.saved_seconds
-    assert (first.notes, again.notes) == ({"cached": 0, "windowed": 1}, {"cached": 5})
+    assert (
+        (again.cost.distinct_pairs, again.cost.calls, again.cost.tokens)
+        == (first.cost.distinct_pairs, first.cost.calls, first.cost.tokens)
+        == (5, 1, 50)
+    )
+    assert first.cost.seconds == 0 < again.cost.seconds
+    assert (first.cost.notes, again.cost.notes) == ({"cached": 0, "windowed": 1}, {"cached": 5})
 
 
 def test_what_came_out_unscored_is_asked_again(tmp_path: Path) -> None:
@@ -182,13 +187,14 @@ def test_a_file_that_is_no_cache_is_an_error(tmp_path: Path) -> None:
 def test_money_is_kept_like_the_other_costs(tmp_path: Path) -> None:
     class Paid(Known):
         def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-            return replace(super().score(pairs, level), money=0.5 * len(pairs))
+            scores = super().score(pairs, level)
+            return replace(scores, cost=replace(scores.cost, money=0.5 * len(pairs)))
 
     pairs = [make_pair("a" * n, "A text.") for n in range(1, 6)]
     cached = with_cache(Paid(length), ScoreCache(tmp_path / "c"))
-    assert cached.score(pairs[:4], FULL).money == pytest.approx(2.0)
-    assert cached.score(pairs, FULL).money == pytest.approx(2.5)
-    assert with_cache(Known(length), ScoreCache(tmp_path / "d")).score(pairs, FULL).money is None
+    assert cached.score(pairs[:4], FULL).cost.money == pytest.approx(2.0)
+    assert cached.score(pairs, FULL).cost.money == pytest.approx(2.5)
+    assert with_cache(Known(length), ScoreCache(tmp_path / "d")).score(pairs, FULL).cost.money is None
 
 
 def test_a_file_of_before_there_were_prices_is_read(tmp_path: Path) -> None:
@@ -199,4 +205,34 @@ def test_a_file_of_before_there_were_prices_is_read(tmp_path: Path) -> None:
     scorer = Known(length)
     scores = with_cache(scorer, ScoreCache(tmp_path / "c")).score([pair], FULL)
     assert count(scorer) == 0
-    assert (scores.values.tolist(), scores.money) == ([length(pair, FULL)], None)
+    assert (scores.values.tolist(), scores.cost.money) == ([length(pair, FULL)], None)
+
+
+def test_a_wrapped_verifier_keeps_every_ability(tmp_path: Path) -> None:
+    class Able(Known):
+        needs_training_pairs = needs_dev_pairs = True
+        seen: ClassVar[list[str]] = []
+
+        @property
+        def thresholds(self) -> Mapping[Support, float]:
+            return {FULL: 0.7}
+
+        def fit(self, pairs: Sequence[Pair]) -> None:
+            self.seen.append("fit")
+
+        def tune(self, pairs: Sequence[Pair]) -> None:
+            self.seen.append("tune")
+
+        def refuses(self, pairs: Sequence[Pair], level: Support) -> str:
+            return "too long"
+
+    inner = Able(length)
+    cached = with_cache(inner, ScoreCache(tmp_path / "c"))
+    assert isinstance(cached, CachedScorer)
+    assert cached.needs_training_pairs
+    assert cached.needs_dev_pairs
+    cached.fit([])
+    cached.tune([])
+    assert inner.seen == ["fit", "tune"]
+    assert (cached.thresholds, cached.refuses([], FULL)) == ({FULL: 0.7}, "too long")
+    assert cached.fingerprint == inner.fingerprint

@@ -55,7 +55,7 @@ def test_a_long_document_is_read_to_its_end(folder: str) -> None:
     assert max(len(verifier._tokens(window)) for window in windows) <= 62
     scores = verifier.score([make_pair(windows[-1], LONG), make_pair("A river.", "A text.")], PARTIAL)
     assert scores.values[0] == pytest.approx(1.0, abs=1e-5)
-    assert scores.notes == {"windowed": 1}
+    assert scores.cost.notes == {"windowed": 1}
 
 
 def test_a_statement_over_the_limit_is_unscored(folder: str) -> None:

@@ -64,7 +64,7 @@ def test_one_score_answers_both_levels_and_batched_is_single() -> None:
     single = [verifier.score([pair], Support.FULL).values[0] for pair in pairs]
     assert batched.values.tolist() == single
     assert len(set(single)) > 20
-    assert batched.distinct == len(pairs)
+    assert batched.cost.distinct_pairs == len(pairs)
 
 
 def test_context_is_not_read() -> None:

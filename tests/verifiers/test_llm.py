@@ -47,7 +47,7 @@ def test_the_score_is_the_probability_of_yes() -> None:
     with model(lambda body: says_with_logprobs(("yes", {"yes": yes, "no": 1 - yes}))) as (llm, _):
         scores = LLMVerdict(llm, PromptChoice("zero_shot")).score([pair("A.")], Support.FULL)
     assert scores.values.tolist() == pytest.approx([yes])
-    assert (scores.calls, scores.distinct, scores.notes) == (1, 1, {})
+    assert (scores.cost.calls, scores.cost.distinct_pairs, scores.cost.notes) == (1, 1, {})
 
 
 def test_each_level_asks_its_own_question_and_documents_come_first() -> None:
@@ -76,7 +76,7 @@ def test_a_verdict_without_logprobs_counts_as_one_or_nought_and_is_noted() -> No
     with model(lambda body: says("no" if "False." in user(body) else "Yes.")) as (llm, _):
         scores = LLMVerdict(llm, PromptChoice("zero_shot")).score([pair("True."), pair("False.")], Support.FULL)
     assert scores.values.tolist() == [1.0, 0.0]
-    assert scores.notes == {"without_logprobs": 2}
+    assert scores.cost.notes == {"without_logprobs": 2}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_reasoning_prompt_is_read_by_its_final_verdict(text: str, lang: str, e
             [pair("A.", lang)], Support.FULL
         )
     assert scores.values.tolist() == [expected]
-    assert scores.notes == {}
+    assert scores.cost.notes == {}
     assert "structured_outputs" not in server.bodies[0]
 
 
@@ -140,7 +140,7 @@ def test_an_instruction_in_a_document_stays_within_its_fence() -> None:
 def test_equal_pairs_are_asked_once() -> None:
     with model(lambda body: says("yes")) as (llm, server):
         scores = LLMVerdict(llm, PromptChoice("zero_shot")).score([pair("A."), pair("A."), pair("B.")], Support.FULL)
-    assert (len(server.bodies), scores.calls, scores.distinct) == (2, 2, 2)
+    assert (len(server.bodies), scores.cost.calls, scores.cost.distinct_pairs) == (2, 2, 2)
 
 
 def test_money_is_counted_where_there_are_prices() -> None:
@@ -148,8 +148,8 @@ def test_money_is_counted_where_there_are_prices() -> None:
         verifier = LLMVerdict(llm, PromptChoice("zero_shot"))
         first = verifier.score([pair("A.")], Support.FULL)
         second = verifier.score([pair("B."), pair("C.")], Support.FULL)
-    assert first.money == pytest.approx((10 * 1 + 1 * 2) / 1e6)  # the scripted server counts ten tokens and one
-    assert second.money == pytest.approx(2 * (10 * 1 + 1 * 2) / 1e6)
+    assert first.cost.money == pytest.approx((10 * 1 + 1 * 2) / 1e6)  # the scripted server counts ten tokens and one
+    assert second.cost.money == pytest.approx(2 * (10 * 1 + 1 * 2) / 1e6)
 
 
 # --- grades -----------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_a_discrete_grade_without_logprobs(text: str, partial: float, full: floa
         verifier = LLMScore(llm, PromptChoice("support_levels"), "discrete")
         found = [verifier.score([pair("A.")], level) for level in (Support.PARTIAL, Support.FULL)]
     assert [scores.values[0] for scores in found] == [partial, full]
-    assert found[0].notes == {"without_logprobs": 1}
+    assert found[0].cost.notes == {"without_logprobs": 1}
 
 
 @pytest.mark.parametrize(("text", "expected"), [("0.85", 0.85), ("1", 1.0), ("Wynik: 0,4", 0.4)])
@@ -219,7 +219,7 @@ TEN = Listing("A.", tuple(Document(f"T{i}", f"Text {i}.") for i in range(10)), "
 def test_selections_are_read(text: str, positions: tuple[int, ...], notes: dict[str, int]) -> None:
     with model(lambda body: says(text)) as (llm, _):
         (selection,) = LLMSelect(llm, PromptChoice("select")).select([TEN])
-    assert (selection.positions, dict(selection.notes), selection.reason) == (positions, notes, None)
+    assert (selection.positions, dict(selection.cost.notes), selection.reason) == (positions, notes, None)
 
 
 @pytest.mark.parametrize(
@@ -238,5 +238,5 @@ def test_the_schema_knows_how_many_documents_there_are_and_the_first_selection_c
         first, second = LLMSelect(llm, PromptChoice("select")).select([TEN, Listing("B.", TEN.documents, "pl")])
     schema = server.bodies[0]["structured_outputs"]["json"]
     assert schema["properties"]["citations"]["items"]["maximum"] == 10
-    assert (first.calls, second.calls) == (2, 0)
+    assert (first.cost.calls, second.cost.calls) == (2, 0)
     assert "Źródło 1" in user(server.bodies[1]) or "Źródło 1" in user(server.bodies[0])

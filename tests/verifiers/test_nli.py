@@ -51,9 +51,9 @@ def test_equal_pairs_are_asked_once_and_known_ones_not_again(folder: str) -> Non
     verifier = Nli(folder, dtype="float32")
     one, other = make_pair("A river.", "A text."), make_pair("A lake.", "A text.")
     scores = verifier.score([one, other, one], FULL)
-    assert (scores.distinct, scores.values[0]) == (2, scores.values[2])
+    assert (scores.cost.distinct_pairs, scores.values[0]) == (2, scores.values[2])
     again = verifier.score([other, one], PARTIAL)
-    assert (again.distinct, again.tokens) == (0, 0)
+    assert (again.cost.distinct_pairs, again.cost.tokens) == (0, 0)
     assert again.values.tolist() == scores.values[[1, 0]].tolist()
 
 
@@ -68,7 +68,10 @@ def test_a_long_premise_is_windowed_or_packed_and_the_statement_whole(tiny_class
         assert len(window["input_ids"]) <= 160
         assert window["input_ids"][-1 - len(statement) : -1] == statement
     partial, full = verifier.score([long], PARTIAL), verifier.score([long], FULL)
-    assert (dict(partial.notes), dict(full.notes)) == ({"windowed": 1, "packed": 0}, {"windowed": 0, "packed": 1})
+    assert (dict(partial.cost.notes), dict(full.cost.notes)) == (
+        {"windowed": 1, "packed": 0},
+        {"windowed": 0, "packed": 1},
+    )
     assert np.isfinite([partial.values[0], full.values[0]]).all()
     mixed = verifier.score([make_pair("Short.", "A text."), long], PARTIAL)
     assert mixed.values[1] == partial.values[0]

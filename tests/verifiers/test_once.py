@@ -32,8 +32,8 @@ def test_known_pairs_are_not_scored_again_and_the_context_counts_where_it_is_rea
         engine = Counting()
         scorer = Once(engine, context=context)
         first = scorer.score([PAIR, PAIR, other], Support.FULL)
-        assert first.distinct == distinct
-        assert scorer.score([other], Support.PARTIAL).distinct == 0
+        assert first.cost.distinct_pairs == distinct
+        assert scorer.score([other], Support.PARTIAL).cost.distinct_pairs == 0
         assert len(engine.asked) == distinct
 
 
@@ -65,5 +65,5 @@ def test_what_is_remembered_is_bounded_and_the_oldest_go_first(monkeypatch: Any)
     scorer = Once(engine, context=False)
     pairs = [replace(PAIR, statement=f"Statement {n}.") for n in range(5)]
     assert scorer.score(pairs, Support.FULL).values.tolist() == [1.0] * 5
-    assert scorer.score(pairs[3:], Support.FULL).distinct == 0
-    assert scorer.score(pairs[:1], Support.FULL).distinct == 1
+    assert scorer.score(pairs[3:], Support.FULL).cost.distinct_pairs == 0
+    assert scorer.score(pairs[:1], Support.FULL).cost.distinct_pairs == 1

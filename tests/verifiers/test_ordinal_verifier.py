@@ -52,7 +52,7 @@ def test_encodings_are_found_by_the_next_run(folder: Any, tmp_path: Path) -> Non
     first = OrdinalVerifier(path, encodings=str(tmp_path)).score(PAIRS, Support.PARTIAL)
     again = OrdinalVerifier(path, encodings=str(tmp_path)).score(PAIRS, Support.PARTIAL)
     assert again.values.tolist() == first.values.tolist()
-    assert 0 < again.tokens < first.tokens
+    assert 0 < again.cost.tokens < first.cost.tokens
     assert len(list(tmp_path.iterdir())) == 1
     OrdinalVerifier(path, dtype="int8", encodings=str(tmp_path)).score(PAIRS, Support.PARTIAL)
     assert len(list(tmp_path.iterdir())) == 2, "a file a number format"

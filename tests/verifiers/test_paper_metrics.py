@@ -54,7 +54,7 @@ def probability(folder: str, column: int, *texts: str) -> float:
 def holds_for_long_premises(verifier: Any) -> None:
     """A long premise is read in chunks, the same at both levels and with others; a statement is never cut."""
     alone = verifier.score([FAR], PARTIAL)
-    assert alone.notes["windowed"] == 1
+    assert alone.cost.notes["windowed"] == 1
     assert 0 <= alone.values[0] <= 1
     scores = verifier.score([SHORT, FAR, TOO_LONG, SHORT], FULL)
     assert scores.values[1] == alone.values[0]

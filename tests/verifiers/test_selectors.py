@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
-from citeverifier.verifiers.base import Composed, Listing, Scorer, Selector, Tunable
+from citeverifier.verifiers.base import Listing, Scorer, Scores, Selector
 from citeverifier.verifiers.listwise import Cuts, Listwise
 from citeverifier.verifiers.threshold import Threshold
 from citeverifier.verifiers.top_k import TopK
@@ -112,7 +114,6 @@ def test_one_unscored_document_leaves_its_statement_unscored(kind: Callable[[Sco
     assert (first.positions, first.reason) == (None, "document 2: no answer")
     assert second.positions is not None
     assert second.reason is None
-    assert isinstance(selector, Tunable)
     selector.tune([listing("a", 2), listing("b", 2)], [frozenset(), frozenset({0})])
     assert chosen(selector, listing("b", 2))[0] is not None
 
@@ -127,9 +128,9 @@ def test_an_unscored_pair_leaves_its_statement_unscored() -> None:
 def test_the_first_selection_carries_the_cost(kind: Callable[[Scorer], Selector], calls: int) -> None:
     selector = kind(scorer({"a": [0.9, 0.1], "b": [0.9, 0.1]}))
     first, second = selector.select([listing("a", 2), listing("b", 2)])
-    assert (first.calls, second.calls, second.tokens) == (calls, 0, 0)
-    assert first.tokens == 10 * first.distinct > 0
-    assert first.notes == {"windowed": calls}
+    assert (first.cost.calls, second.cost.calls, second.cost.tokens) == (calls, 0, 0)
+    assert first.cost.tokens == 10 * first.cost.distinct_pairs > 0
+    assert first.cost.notes == {"windowed": calls}
     assert selector.select([]) == []
 
 
@@ -137,8 +138,19 @@ def test_the_first_selection_carries_the_cost(kind: Callable[[Scorer], Selector]
 def test_the_scorer_is_named_and_can_be_wrapped(kind: Callable[[Scorer], Selector]) -> None:
     selector = kind(scorer({"a": [0.9]}))
     assert selector.name.endswith("(by hand)")
-    assert isinstance(selector, Composed)
     other = scorer({"a": [0.1]})
-    selector.wrap(lambda inner: other)
+    assert selector.wrap(lambda inner: other)
     selector.select([listing("a", 1)])
     assert other.asked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_money_spent_by_the_scorer_is_told(kind: Callable[[Scorer], Selector]) -> None:
+    class Paid(ByHand):
+        def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+            return Scores(np.full(len(pairs), 0.5), cost=Cost(money=0.25))
+
+    first, second = kind(Paid(lambda pair, level: 0.5)).select([listing("a", 2), listing("b", 2)])
+    assert first.cost.money is not None
+    assert first.cost.money >= 0.25
+    assert second.cost.money is None

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers import spread as module
-from citeverifier.verifiers.base import Listing, Scores, Selection
+from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector
 from citeverifier.verifiers.keyword import Keyword
 from citeverifier.verifiers.spread import shares, spread
 from citeverifier.verifiers.top_k import TopK
@@ -30,7 +31,7 @@ def test_shares_hold_everything_once_and_keep_groups_together(groups: list[str],
     assert max(map(len, parts)) - min(map(len, parts)) <= biggest
 
 
-class Recorded:
+class Recorded(Scorer):
     """Scores by statement length, unscored where it is a multiple of five; remembers what it was asked."""
 
     name = "recorded"
@@ -42,7 +43,9 @@ class Recorded:
         self.asked.append(len(pairs))
         values = np.array([np.nan if int(pair.id[1:]) % 5 == 0 else int(pair.id[1:]) / 100 for pair in pairs])
         reasons = {i: f"{pairs[i].id} is five" for i in np.flatnonzero(np.isnan(values)).tolist()}
-        return Scores(values, reasons, len(pairs), calls=1, tokens=10, notes={"windowed": 1}, money=0.5)
+        return Scores(
+            values, reasons, Cost(distinct_pairs=len(pairs), calls=1, tokens=10, money=0.5, notes={"windowed": 1})
+        )
 
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         return [Selection((len(listing.statement),)) for listing in statements]
@@ -78,8 +81,13 @@ def test_every_process_gets_the_scores_of_all(pairs: list[Pair], monkeypatch: py
     for scores in on_each(monkeypatch, 3, lambda: spread(Recorded()).score(pairs, Support.FULL)):
         assert scores.values == pytest.approx(alone.values, nan_ok=True)
         assert scores.reasons == alone.reasons
-        assert (scores.distinct, scores.calls, scores.tokens, scores.money) == (24, 3, 30, 1.5)
-        assert scores.notes == {"windowed": 3}
+        assert (scores.cost.distinct_pairs, scores.cost.calls, scores.cost.tokens, scores.cost.money) == (
+            24,
+            3,
+            30,
+            1.5,
+        )
+        assert scores.cost.notes == {"windowed": 3}
 
 
 def test_a_process_without_a_part_asks_nothing(pairs: list[Pair], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +101,7 @@ def test_a_process_without_a_part_asks_nothing(pairs: list[Pair], monkeypatch: p
 def test_selectors_and_composed_verifiers_are_spread_too(monkeypatch: pytest.MonkeyPatch) -> None:
     listings = [Listing("x" * n, (Document("T", "t"),), "en") for n in range(7)]
 
-    class Selects:
+    class Selects(Selector):
         name = "selects"
         select = Recorded.select
 

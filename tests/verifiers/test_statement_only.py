@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from citeverifier.records import Document, Pair, Support
+from citeverifier.records import LEVELS, Document, Pair, Support
 from citeverifier.verifiers.statement_only import StatementOnly
 
-LEVELS = (Support.PARTIAL, Support.FULL)
 TELLTALE = {Support.NONE: "never", Support.PARTIAL: "sometimes", Support.FULL: "always"}
 
 
@@ -82,5 +81,5 @@ def test_batched_is_single(fitted: StatementOnly, telltale: list[Pair]) -> None:
 def test_cost_counts_distinct_statements(fitted: StatementOnly, telltale: list[Pair]) -> None:
     scores = fitted.score([*telltale, *telltale], Support.FULL)
     assert scores.values.shape == (48,)
-    assert scores.distinct == 24
+    assert scores.cost.distinct_pairs == 24
     assert fitted.score([], Support.FULL).values.shape == (0,)

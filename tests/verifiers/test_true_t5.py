@@ -73,7 +73,7 @@ def test_the_probability_of_one_as_the_first_token(folder: str) -> None:
     assert expected[0] != pytest.approx(expected[1], rel=0.02)
     scores = verifier.score([*pairs, pairs[0]], FULL)
     assert scores.values.tolist() == pytest.approx([*expected, expected[0]], rel=1e-4)
-    assert scores.distinct == 2
+    assert scores.cost.distinct_pairs == 2
 
 
 def test_a_long_premise_is_windowed_or_packed_and_the_statement_whole(folder: str) -> None:
@@ -89,7 +89,10 @@ def test_a_long_premise_is_windowed_or_packed_and_the_statement_whole(folder: st
     read = {token for window in windows for token in window["input_ids"]}
     assert set(inputs.prepare(long)["input_ids"]) <= read
     partial, full = verifier.score([long], PARTIAL), verifier.score([long], FULL)
-    assert (dict(partial.notes), dict(full.notes)) == ({"windowed": 1, "packed": 0}, {"windowed": 0, "packed": 1})
+    assert (dict(partial.cost.notes), dict(full.cost.notes)) == (
+        {"windowed": 1, "packed": 0},
+        {"windowed": 0, "packed": 1},
+    )
     assert np.isfinite([partial.values[0], full.values[0]]).all()
     assert "no room" in verifier.score([make_pair("word " * 300, "A text.")], FULL).reasons[0]
 

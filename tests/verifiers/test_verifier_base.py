@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from citeverifier.records import Support
-from citeverifier.verifiers.base import Calibrated, Fittable
+from citeverifier.verifiers.base import Scorer
 from citeverifier.verifiers.keyword import Keyword
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 from citeverifier.verifiers.statement_only import StatementOnly
@@ -23,12 +23,12 @@ class WithThresholds(Keyword):
     ("verifier", "fittable", "calibrated"),
     [(Keyword(), False, False), (StatementOnly(), True, False), (WithThresholds(), False, True)],
 )
-def test_fittable_and_calibrated(verifier: object, fittable: bool, calibrated: bool) -> None:
-    assert isinstance(verifier, Fittable) == fittable
-    assert isinstance(verifier, Calibrated) == calibrated
+def test_fittable_and_calibrated(verifier: Scorer, fittable: bool, calibrated: bool) -> None:
+    assert verifier.needs_training_pairs == fittable
+    assert (verifier.thresholds is not None) == calibrated
 
 
 def test_the_trained_verifier_is_calibrated_and_not_fittable() -> None:
     untouched = OrdinalVerifier.__new__(OrdinalVerifier)  # no checkpoint needed to see what it has
-    assert isinstance(untouched, Fittable) is False
+    assert untouched.needs_training_pairs is False
     assert isinstance(OrdinalVerifier.thresholds, property)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from citeverifier.cost import Cost
 from citeverifier.evaluation.reporting.plain import plain
-from citeverifier.evaluation.run import Cost
 from citeverifier.evaluation.schemes.base import Measured, Prediction, Scheme, Share
 from citeverifier.evaluation.thresholds import Threshold
 from citeverifier.metrics.bootstrap import (

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from citeverifier.correction.base import Method
-from citeverifier.correction.points import Spent
+from citeverifier.cost import Cost
 from citeverifier.metrics.bootstrap import Estimate, Resamples
 from citeverifier.metrics.decisions import Floats
 from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
@@ -140,8 +140,8 @@ class Corrects(Protocol):
 
     def correct(
         self, examples: Sequence[Any], trials: Sequence[Trial], method: Method
-    ) -> tuple[list[Prediction], list[Spent], list[float]]:
-        """One prediction a trial, what it cost, and the seconds a factual point took where answers came one by one."""
+    ) -> tuple[list[Prediction], Cost]:
+        """One prediction a trial, and the cost with the latency of answers that came one by one."""
         ...
 
     def estimates(self) -> dict[str, Estimate]:

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar
 
+import numpy as np
+
 from citeverifier.correction.annotated import question_accuracy
 from citeverifier.correction.base import Choosing, Method
 from citeverifier.correction.fix import FixedAnswer, fix_counted
-from citeverifier.correction.points import Count, FixedPoint, Spent
+from citeverifier.correction.points import Count, FixedPoint
+from citeverifier.cost import Cost
 from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
 from citeverifier.evaluation.schemes.broken import BrokenAnswer, Fact, break_answers
 from citeverifier.metrics.bootstrap import Estimate
@@ -63,16 +66,16 @@ class CiteFix:
 
     def correct(
         self, examples: Sequence[Example], trials: Sequence[Trial], method: Method
-    ) -> tuple[list[Prediction], list[Spent], list[float]]:
-        """One prediction a trial, what it cost, and the seconds a factual point took where answers came one by one."""
+    ) -> tuple[list[Prediction], Cost]:
+        """One prediction a trial, and the cost with the latency of answers that came one by one."""
         answers = self.answers(examples)
         fixed: list[FixedAnswer] = []
-        spent: list[Spent] = []
+        cost = Cost(pairs=len(trials))
         seconds: list[float] = []
         for start, end in [*((i, i + 1) for i in range(min(TIMED, len(answers)))), (TIMED, len(answers))]:
             part = answers[start:end]
             began = time.perf_counter()
-            made, cost = fix_counted(
+            made, more = fix_counted(
                 [answer.text for answer in part],
                 [answer.example.documents for answer in part],
                 method,
@@ -82,7 +85,7 @@ class CiteFix:
             )
             took = time.perf_counter() - began
             fixed += made
-            spent += cost
+            cost += more
             if end == start + 1 and made and made[0].points:
                 seconds += [took / len(made[0].points)] * len(made[0].points)
         threshold = method.thresholds[self.level] if isinstance(method, Choosing) else None
@@ -91,7 +94,8 @@ class CiteFix:
         predictions = [
             _prediction(trial, point, threshold) for of, point in zip(by_fact, points, strict=True) for trial in of
         ]
-        return predictions, spent, seconds
+        latency = {f"p{q}": round(float(np.percentile(seconds, q)), 6) for q in (50, 90) if seconds}
+        return predictions, cost + Cost(latency=latency)
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
         """Shares of facts and citations, before and after.

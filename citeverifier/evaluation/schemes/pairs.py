@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
 from citeverifier.evaluation.schemes.three_levels import three_level_shares, three_ways
-from citeverifier.evaluation.thresholds import LEVELS
-from citeverifier.records import Pair
+from citeverifier.records import LEVELS, Pair
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
 from citeverifier.evaluation.schemes.three_levels import ThreeWay, three_level_shares, three_ways
-from citeverifier.evaluation.thresholds import LEVELS
 from citeverifier.metrics.bootstrap import Resamples, estimate, intervals, points
 from citeverifier.metrics.correlation import kendall, one_against_one, pearson, spearman
 from citeverifier.metrics.decisions import Floats, ratio
 from citeverifier.metrics.ranking import ndcg
-from citeverifier.records import Document, Pair, Support
+from citeverifier.records import LEVELS, Document, Pair, Support
 from citeverifier.text.chunks import holds_evidence, word_chunks
 
 CUTS = (5, 10, 20)

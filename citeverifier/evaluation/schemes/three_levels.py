@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citeverifier.evaluation.schemes.base import Prediction, Share
-from citeverifier.evaluation.thresholds import LEVELS
-from citeverifier.records import Support
+from citeverifier.records import LEVELS, Support
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.evaluation.reporting.predictions import write_predictions
 from citeverifier.evaluation.reporting.summary import summarise
-from citeverifier.evaluation.run import Cost
 from citeverifier.evaluation.schemes.base import Prediction, Scheme, Trial, predict
 from citeverifier.evaluation.thresholds import Threshold
 from citeverifier.records import Support

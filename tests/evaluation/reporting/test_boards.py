@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.boards import Board, boards_of, csv_rows, data_name, markdown_tables
 from citeverifier.evaluation.reporting.runs import read_runs
-from citeverifier.evaluation.run import Cost
 from citeverifier.evaluation.schemes.base import Trial
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
@@ -103,7 +103,7 @@ def test_only_trials_that_both_scored_are_compared(two: Path, leave: Leave) -> N
 
 
 def test_costs_are_per_thousand_statements(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    leave(tmp_path / "a", Merged(), [worked_example], good, label="a", cost=Cost(3.6, 5, 5, 0, 500))
+    leave(tmp_path / "a", Merged(), [worked_example], good, label="a", cost=Cost(3.6, 5, 5, tokens=500))
     (board,) = boards(tmp_path, price=2.0)
     values = {key: cell.value for key, cell in board.rows[0].cells.items() if key.startswith("cost.")}
     # two statements: the one and its twin

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.boards import boards_of
 from citeverifier.evaluation.reporting.page import PICTURED, page
 from citeverifier.evaluation.reporting.runs import read_runs
-from citeverifier.evaluation.run import Cost
 from citeverifier.evaluation.schemes.base import Trial
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
@@ -61,7 +61,9 @@ def parsed(html: str) -> Balance:
 def html(leave: Leave, tmp_path: Path) -> str:
     for lang in ("en", "pl"):
         records = load_mini("test", lang)
-        leave(tmp_path / f"a-{lang}", Separate(), records, good, label="good", lang=lang, cost=Cost(2.0, 9, 9, 0, 100))
+        leave(
+            tmp_path / f"a-{lang}", Separate(), records, good, label="good", lang=lang, cost=Cost(2.0, 9, 9, tokens=100)
+        )
         leave(tmp_path / f"b-{lang}", Separate(), records, lambda trial: 0.6, label="<b>sure</b>", lang=lang)
     leave(tmp_path / "c", Merged(), load_mini("test", "en"), good, label="good")
     return page(boards_of(read_runs([tmp_path])[0]), [], [])

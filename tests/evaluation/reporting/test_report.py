@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.report import unscored_warning, write_report
-from citeverifier.evaluation.run import Cost
 from citeverifier.evaluation.schemes.base import Prediction, Trial
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
@@ -72,7 +72,7 @@ def test_twins_by_edit(evaluate: Evaluate, worked_example: Example, tmp_path: Pa
 
 
 def test_data_and_cost_can_be_read_back(evaluate: Evaluate, worked_example: Example, tmp_path: Path) -> None:
-    cost = Cost(2.5, 5, 4, 3, 2, {"windowed": 1})
+    cost = Cost(2.5, 5, 4, 3, 2, notes={"windowed": 1})
     predictions, summary = evaluate(Merged(), [worked_example], lambda trial: 0.5, cost=cost)
     text = write_report(tmp_path, summary, predictions).read_text(encoding="utf-8")
     told = re.search(r"```json\n(.*?)\n```", text, flags=re.DOTALL)

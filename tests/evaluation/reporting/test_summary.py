@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
+from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
-from citeverifier.evaluation.run import Cost
 from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
@@ -274,7 +274,7 @@ def test_only_thresholds_that_were_used_are_named(
 
 
 def test_costs_are_told(evaluate: Evaluate, worked_example: Example) -> None:
-    cost = Cost(1.23456, 5, 4, 3, 2, {"windowed": 1})
+    cost = Cost(1.23456, 5, 4, 3, 2, notes={"windowed": 1})
     _, summary = evaluate(Merged(), [worked_example], noisy, cost=cost)
     assert summary["cost"] == {
         "seconds": 1.235, "pairs": 5, "distinct_pairs": 4, "calls": 3, "tokens": 2, "statements": 2, "windowed": 1,

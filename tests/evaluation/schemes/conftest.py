@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.records import Document, Example, Pair, Statement, Support
-from citeverifier.verifiers.base import Listing, Scores, Selection
+from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector
 
 
 @dataclass
-class ScorerByHand:
+class ScorerByHand(Scorer):
     """Scores by a function of the statement and the documents' texts; keeps what was asked, call by call."""
 
     of: Callable[[str, tuple[str, ...]], float]
@@ -25,11 +26,13 @@ class ScorerByHand:
         keys = [(pair.statement, tuple(document.text for document in pair.documents)) for pair in pairs]
         self.asked.append(keys)
         values = np.array([self.of(*key) for key in keys], dtype=np.float64)
-        return Scores(values, {i: "no answer" for i, v in enumerate(values) if math.isnan(v)}, distinct=len(keys))
+        return Scores(
+            values, {i: "no answer" for i, v in enumerate(values) if math.isnan(v)}, Cost(distinct_pairs=len(keys))
+        )
 
 
 @dataclass
-class SelectorByHand:
+class SelectorByHand(Selector):
     """Selects the documents whose text a function of the statement names; None is no answer."""
 
     of: Callable[[str], set[str] | None]
@@ -45,7 +48,7 @@ class SelectorByHand:
                 made.append(Selection(None, reason="no answer"))
             else:
                 found = tuple(i for i, document in enumerate(listing.documents) if document.text in chosen)
-                made.append(Selection(found, calls=1, tokens=10))
+                made.append(Selection(found, cost=Cost(calls=1, tokens=10)))
         return made
 
 

@@ -9,7 +9,7 @@ from citeverifier.evaluation.reporting.summary import summarise
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.cite_list import CiteList
 from citeverifier.records import Example, Support
-from citeverifier.verifiers.base import Listing, Selection
+from citeverifier.verifiers.base import Listing, Selection, Selector
 
 from .conftest import SelectorByHand, chosen_sets
 
@@ -48,7 +48,7 @@ def test_no_selection_leaves_the_statement_unscored_with_its_reason(worked_examp
 
 
 @dataclass
-class Tuned:
+class Tuned(Selector):
     """Selects the first `parameters["k"]` documents."""
 
     k: int

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.base import Prediction
@@ -41,7 +42,7 @@ class ByText:
             for point in points
             for document in point.documents
         ]
-        return Scores(np.array(values), {i: "no" for i, v in enumerate(values) if np.isnan(v)}, calls=1)
+        return Scores(np.array(values), {i: "no" for i, v in enumerate(values) if np.isnan(v)}, Cost(calls=1))
 
     def choose(self, points: Sequence[Listing]) -> list[Selection]:
         made = []

@@ -9,19 +9,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.thresholds import Threshold
 from citeverifier.records import Example, Pair, Support
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
 HALF = {PARTIAL: Threshold(0.5, "by hand"), FULL: Threshold(0.5, "by hand")}
 
 
 @dataclass
-class ByHand:
+class ByHand(Scorer):
     """Scores by a function; nan comes with a reason naming the pair. Keeps what was asked."""
 
     of: Callable[[Pair, Support], float]
@@ -33,7 +34,7 @@ class ByHand:
         self.asked.append((level, [pair.id for pair in pairs]))
         values = np.array([self.of(pair, level) for pair in pairs], dtype=np.float64)
         reasons = {i: f"no score for {pair.id}" for i, pair in enumerate(pairs) if math.isnan(values[i])}
-        return Scores(values, reasons, distinct=len(pairs) - 1, calls=2, tokens=100, notes=self.notes)
+        return Scores(values, reasons, Cost(distinct_pairs=len(pairs) - 1, calls=2, tokens=100, notes=self.notes))
 
 
 def number(pair: Pair) -> int:
