@@ -39,7 +39,7 @@ LATE ?= citeverifier-minilm
 CROSS ?= $(BOARD)/cross_encoder
 SCORED := $(BIN)/python eval.py -m lang=en,pl resume=true scheme=merged,separate,cite_separate,cite_merged,citation_prf
 LISTED := $(BIN)/python eval.py -m lang=en,pl resume=true scheme=cite_list
-SCRIPTED := llm.model=scripted 'llm.base_urls=[$${oc.env:CITEVERIFIER_SCRIPTED_URL}]' llm.cache=null
+SCRIPTED := llm.model=scripted 'llm.base_url=$${oc.env:CITEVERIFIER_SCRIPTED_URL}' llm.cache=null
 
 leaderboard: $(READY)
 	$(BIN)/python train.py model=cross_encoder output_dir=$(CROSS) resume=true

@@ -138,7 +138,7 @@ def request_rate(requests: int, folder: Path) -> dict[str, Any]:
     from data_gen.tools import Tools
 
     with running_server(LATENCY) as url:
-        options = LLMOptions("m", (f"{url}/v1",), concurrency=IN_FLIGHT, cache=folder / "rate.sqlite")
+        options = LLMOptions("m", f"{url}/v1", concurrency=IN_FLIGHT, cache=folder / "rate.sqlite")
         llm = LLM(options)
         step = by_llm(Tools(lambda: llm, Keyword, 13, {"train": 1.0}, folder))
         started = time.perf_counter()
@@ -232,7 +232,7 @@ def _start(url: str, folder: Path, in_flight: int) -> subprocess.Popen[bytes]:
     folder.mkdir(exist_ok=True)
     arguments = [
         "generator=llm", "verifier=keyword", "lang=en", "limit=null", "data.path=../source.jsonl", "output_dir=out",
-        "skip=[filter,check,negatives]", f"llm.base_urls=[{url}/v1]", "llm.model=m", "llm.cache=cache.sqlite",
+        "skip=[filter,check,negatives]", f"llm.base_url={url}/v1", "llm.model=m", "llm.cache=cache.sqlite",
         f"llm.concurrency={in_flight}",
     ]  # fmt: skip
     return subprocess.Popen(

@@ -45,10 +45,10 @@ def run(config: DictConfig) -> Path:
         chains[chain] = done[-1].path
     print_table(f"pipeline={config.pipeline.name}", *table_rows(done))
     for llm in dict.fromkeys(kit.llm() for kit in (tools, translator) if config.asks):
-        usage = llm.usage
+        counts = llm.spent.notes
         print(
-            f"{llm.name}: sent {usage.calls:,} calls in this run; {usage.cached:,} replies came without one, "
-            f"{usage.failed:,} failed"
+            f"{llm.name}: sent {llm.spent.calls:,} calls in this run; {counts.get('cached', 0):,} replies came without "
+            f"one, {counts.get('failed', 0):,} failed"
         )
     versions = provenance()
     (folder / "provenance.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")

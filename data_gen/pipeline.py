@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.llm.client import LLM, Usage
 from citeverifier.records import Example
 from data_gen.stage import Step, Tally, read_stage, run_stage
 from data_gen.tools import Tools
@@ -37,7 +36,7 @@ class Done:
     name: str
     tally: Tally
     path: Path
-    prices: tuple[float, float] | None = None
+    prices: Any = None
 
 
 def run_chain(
@@ -117,7 +116,7 @@ class Planned:
     records: int
     calls: int
     prompt_tokens: int
-    prices: tuple[float, float] | None
+    prices: Any
 
 
 def plan_chain(
@@ -135,20 +134,15 @@ def plan_chain(
         records = read() if before is None else read_stage(before)
         if step.asks:
             llm = stage.tools.llm()
-            start = llm.usage
+            before_it = llm.spent
             count = sum(1 for _ in step.run(records))
-            spent = _since(start, llm)
-            planned.append(Planned(stage.name, count, spent.calls, spent.prompt_tokens, llm.options.prices))
+            calls, tokens = llm.spent.calls - before_it.calls, llm.spent.tokens - before_it.tokens
+            planned.append(Planned(stage.name, count, calls, tokens, llm.options.prices))
         elif not step.judges:
             path = folder / f"{chain}-{number:02d}-{stage.name}.jsonl"
             run_stage(stage.name, path, records, step)
             before = path
     return planned
-
-
-def _since(start: Usage, llm: LLM) -> Usage:
-    now = llm.usage
-    return replace(now, calls=now.calls - start.calls, prompt_tokens=now.prompt_tokens - start.prompt_tokens)
 
 
 def cost(prices: tuple[float, float] | None, prompt_tokens: int, completion_tokens: int) -> float | None:

@@ -1,7 +1,7 @@
 """A local OpenAI-compatible server that plays a model from a function, and misbehaves when told to.
 
     with ScriptedServer(lambda body: says("yes")) as server:
-        LLM(LLMOptions("model", base_urls=(server.url,)))
+        LLM(LLMOptions("model", base_url=server.url))
 
 `server.bodies`, `server.headers` (names in lower case) and `server.paths` hold what came, in order;
 `len(server.bodies)` counts requests.

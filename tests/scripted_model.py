@@ -98,7 +98,7 @@ COMPETENT: dict[str, Callable[[str], str]] = {
 def by_llm(url: str) -> list[str]:
     """Overrides for a pipeline with a scripted server and the verifier that knows everything."""
     return [
-        "generator=llm", f"llm.base_urls=[{url}]", "llm.model=scripted", "llm.retries=2", "llm.cache=cache.sqlite",
+        "generator=llm", f"llm.base_url={url}", "llm.model=scripted", "llm.retries=2", "llm.cache=cache.sqlite",
         "verifier=keyword", "verifier._target_=oracle.Oracle",
     ]  # fmt: skip
 
@@ -106,7 +106,7 @@ def by_llm(url: str) -> list[str]:
 def tools(folder: Path, url: str | None = None, **options: Any) -> Tools:
     """Tools with the keyword verifier and, with a URL, an LLM behind it."""
     options = {"retries": 1, "concurrency": 8, **options}
-    llm = LLM(LLMOptions("scripted", base_urls=(url or "http://127.0.0.1:1/v1",), **options))
+    llm = LLM(LLMOptions("scripted", base_url=url or "http://127.0.0.1:1/v1", **options))
     shares = {"train": 0.8, "dev": 0.1, "test": 0.1}
     return Tools(lambda: llm, Keyword, 13, shares, folder)
 

@@ -38,7 +38,7 @@ def run(config: DictConfig) -> Path:
         prompt_lang=config.prompt_lang, max_tokens=config.max_tokens,
     )  # fmt: skip
     if llm.options.dry_run:
-        print(f"dry run: {llm.usage.calls} calls, about {llm.usage.prompt_tokens} prompt tokens; nothing was sent")
+        print(f"dry run: {llm.spent.calls} calls, about {llm.spent.tokens} prompt tokens; nothing was sent")
         return folder
     path = folder / "responses.jsonl"
     write_jsonl(path, map(example_to_json, answered))

@@ -42,9 +42,9 @@ def run(config: DictConfig) -> Path:
     history = improve(rater, responses, config.improve, folder / "stages")
     llm = getattr(rater, "llm", None)
     if llm is not None and llm.options.dry_run:
-        usage = llm.usage
+        spent = llm.spent
         print(
-            f"dry run: {usage.calls} calls, about {usage.prompt_tokens} prompt tokens; nothing was sent. Later stages "
+            f"dry run: {spent.calls} calls, about {spent.tokens} prompt tokens; nothing was sent. Later stages "
             "are counted as if no statement were masked and none had edits"
         )
         return folder

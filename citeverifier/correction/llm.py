@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.llm.client import LLM
-from citeverifier.llm.options import Reply, Request
 from citeverifier.llm.parsing import parse_number
+from citeverifier.llm.request import Reply, Request
 from citeverifier.verifiers.base import Listing, Scores
 from citeverifier.verifiers.prompted import PromptChoice, ask, words_of
 

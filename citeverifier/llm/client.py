@@ -1,6 +1,6 @@
 """Asking an LLM behind any OpenAI-compatible server: batches, streams, cache, counts. Imports no torch.
 
-    llm = LLM(LLMOptions(model="Qwen/Qwen3-8B", base_urls=("http://127.0.0.1:8000/v1",)))
+    llm = LLM(LLMOptions(model="Qwen/Qwen3-8B", base_url="http://127.0.0.1:8000/v1"))
     llm.ask([Request((("user", "Is water wet?"),), choices=("yes", "no"), logprobs=True)])
 
 Calls run in an event loop in a thread of the batch's own; the caller's code, an iterator of requests included, stays
@@ -9,22 +9,28 @@ in the caller's thread, and works inside a notebook's event loop too.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import queue
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tqdm.auto import tqdm
 
-from citeverifier.llm.cache import ReplyCache
-from citeverifier.llm.options import LLMError, LLMOptions, Reply, Request, Usage, request_key
-from citeverifier.llm.servers import Servers, read_key
+from citeverifier.cost import Cost
+from citeverifier.llm.connection import CHAT, Connection, Failure
+from citeverifier.llm.dialects import body, read
+from citeverifier.llm.reply_cache import ReplyCache
+from citeverifier.llm.request import LLMError, LLMOptions, Reply, Request, request_key
 
-__all__ = ["LLM", "LLMError", "LLMOptions", "Reply", "Request", "Usage", "make_llm"]
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+__all__ = ["LLM", "LLMError", "LLMOptions", "Reply", "Request", "make_llm"]
 
 K = TypeVar("K")
 
@@ -38,21 +44,23 @@ def make_llm(**options: Any) -> LLM:
 
 
 class LLM:
-    """A model behind one or more servers."""
+    """A model behind a server. `spent`: the cost of all batches so far; its notes count cached and failed replies."""
 
     def __init__(self, options: LLMOptions) -> None:
         self.options = options
         self.name = options.model
         self.fingerprint = options.fingerprint
+        self.spent = Cost()
         self._cache = ReplyCache(options.cache) if options.cache is not None else None
-        self._usage = Usage()
         self._lock = threading.Lock()
 
-    @property
-    def usage(self) -> Usage:
-        """What was done so far, over all batches."""
-        with self._lock:
-            return self._usage
+    def cost(self, reply: Reply) -> Cost:
+        """What a reply costs, or once did where it is cached."""
+        prices: Any = self.options.prices  # this model's, or None
+        money = None
+        if prices is not None:
+            money = (reply.prompt_tokens * prices[0] + reply.completion_tokens * prices[1]) / 1e6
+        return Cost(calls=1, tokens=reply.prompt_tokens + reply.completion_tokens, money=money)
 
     def ask(self, requests: Sequence[Request]) -> list[Reply]:
         """Replies in the order of the requests; equal requests are sent once. Raises LLMError."""
@@ -60,14 +68,12 @@ class LLM:
         for place, request in enumerate(requests):
             places.setdefault(request_key(self.options, request), []).append(place)
         replies: dict[int, Reply] = {}
-        distinct = ((at, requests[at[0]]) for at in places.values())
-        bar = tqdm(total=len(requests), desc=self.name, disable=len(requests) < 2 or None, leave=False)
-        with bar:
-            for at, reply in self.replies(distinct):
-                replies[at[0]] = reply
-                for place in at[1:]:
-                    replies[place] = self._again(reply)
-                bar.update(len(at))
+        distinct = ((equal, requests[equal[0]]) for equal in places.values())
+        with tqdm(total=len(requests), desc=self.name, disable=len(requests) < 2 or None, leave=False) as bar:
+            for (first, *others), reply in self.replies(distinct):
+                replies[first] = reply
+                replies |= {place: self._again(reply) for place in others}
+                bar.update(1 + len(others))
         return [replies[place] for place in range(len(requests))]
 
     def replies(self, requests: Iterable[tuple[K, Request]]) -> Iterator[tuple[K, Reply]]:
@@ -77,135 +83,111 @@ class LLM:
         Equal requests that are under way at the same time are sent once. Stopping early (a break, Ctrl-C) cancels what
         is under way.
         """
-        started = time.monotonic()
         source = iter(requests)
         exhausted = False
         waiting: dict[str, list[K]] = {}
         taken = 0  # requests taken whose replies were not handed out yet
-        # The key is read here, once a batch, and kept nowhere else.
-        sender = _Sender(self, None if self.options.dry_run else read_key(self.options))
-        try:
+        with _Calls(self.options, self._cache) as calls:
             while True:
-                if not exhausted and taken < self.options.concurrency and sender.done.empty():
+                if not exhausted and taken < self.options.concurrency and calls.done.empty():
                     try:
                         key, request = next(source)
                     except StopIteration:
                         exhausted = True
                         continue
                     digest = request_key(self.options, request)
-                    if (reply := self._without_sending(digest, request)) is not None:
-                        yield key, reply
-                    elif digest in waiting:
-                        waiting[digest].append(key)
-                        taken += 1
-                    else:
-                        waiting[digest] = [key]
-                        taken += 1
-                        sender.send(digest, request)
+                    if (known := self._without_sending(digest, request)) is not None:
+                        yield key, known
+                        continue
+                    taken += 1
+                    waiting.setdefault(digest, []).append(key)
+                    if len(waiting[digest]) == 1:
+                        calls.send(digest, request)
                     continue
                 if not taken:
                     return
-                digest, outcome = sender.done.get()
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                self._count(
-                    failed=int(outcome.text is None),
-                    prompt_tokens=outcome.prompt_tokens,
-                    completion_tokens=outcome.completion_tokens,
-                )
+                digest, future = calls.done.get()
+                reply = future.result()
+                self._count(self.cost(reply) + Cost(notes={"failed": int(reply.text is None)}))
                 first, *others = waiting.pop(digest)
                 taken -= 1
-                yield first, outcome
+                yield first, reply
                 for key in others:
                     taken -= 1
-                    yield key, self._again(outcome)
-        finally:
-            sender.close()
-            self._count(seconds=time.monotonic() - started)
+                    yield key, self._again(reply)
 
     def _without_sending(self, digest: str, request: Request) -> Reply | None:
         """The reply from the cache, or a dry run's."""
         cached = self._cache.get(digest) if self._cache is not None else None
         if cached is not None:
-            self._count(cached=1)
+            self._count(Cost(notes={"cached": 1}))
+            return replace(cached, text=None, error="dry run") if self.options.dry_run else cached
         if not self.options.dry_run:
-            return cached
-        if cached is None:
-            self._count(calls=1, failed=1, prompt_tokens=estimated_tokens(request))
-        return Reply(None, "dry run", cached=cached is not None)
+            return None
+        estimate = Reply(None, "dry run", prompt_tokens=estimated_tokens(request))
+        self._count(self.cost(estimate))
+        return estimate
 
     def _again(self, reply: Reply) -> Reply:
         """A reply for an equal request."""
-        self._count(cached=1, failed=int(reply.text is None and not self.options.dry_run))
+        self._count(Cost(notes={"cached": 1}))
         return replace(reply, cached=True)
 
-    def _keep(self, digest: str, reply: Reply) -> None:
-        if self._cache is not None:
-            self._cache.put(digest, self.options.model, reply)
-
-    def _count(self, seconds: float = 0.0, **more: int) -> None:
+    def _count(self, cost: Cost) -> None:
         with self._lock:
-            old = self._usage
-            sums = {name: getattr(old, name) + value for name, value in more.items()}
-            new = replace(old, seconds=old.seconds + seconds, **sums)
-            if self.options.prices is not None:
-                into, out_of = self.options.prices
-                new = replace(new, cost=(new.prompt_tokens * into + new.completion_tokens * out_of) / 1e6)
-            self._usage = new
+            self.spent += cost
 
 
-class _Sender:
-    """An event loop in a thread for one batch: requests go in by `send`, (digest, reply or error) come by `done`."""
+class _Calls:
+    """Calls under way, in an event loop in a thread of its own; `done` hands out (digest, future).
 
-    def __init__(self, llm: LLM, key: str | None) -> None:
-        self.done: queue.SimpleQueue[tuple[str, Reply | BaseException]] = queue.SimpleQueue()
-        self._llm = llm
-        self._key = key
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._servers: Servers | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+    The thread starts with the first call, since a batch may need none; leaving cancels what is under way.
+    """
+
+    def __init__(self, options: LLMOptions, cache: ReplyCache | None) -> None:
+        self.done: queue.SimpleQueue[tuple[str, Future[Reply]]] = queue.SimpleQueue()
+        self._options, self._cache = options, cache
+        self._under_way: set[Future[Reply]] = set()
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
 
     def send(self, digest: str, request: Request) -> None:
-        """Start a call; the loop starts with the first, since a batch may need none."""
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name="llm", daemon=True)
-            self._thread.start()
-        self._loop.call_soon_threadsafe(self._start, digest, request)
+        """Start a call; raises LLMError where a key is missing."""
+        if self._portal is None:
+            from anyio.from_thread import start_blocking_portal
 
-    def _start(self, digest: str, request: Request) -> None:
-        task = asyncio.ensure_future(self._call(digest, request))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            connection = Connection(self._options)
+            self._portal = self._stack.enter_context(start_blocking_portal(name="llm"))
+            self._stack.callback(self._portal.call, connection.close)
+            self._connection = connection
+        future = self._portal.start_task_soon(self._call, digest, request)
+        self._under_way.add(future)
+        future.add_done_callback(self._under_way.discard)
+        future.add_done_callback(lambda done: self.done.put((digest, done)))
 
-    async def _call(self, digest: str, request: Request) -> None:
-        outcome: Reply | BaseException
-        try:
-            if self._servers is None:
-                self._servers = Servers(self._llm.options, self._key, sent=lambda: self._llm._count(calls=1))
-            outcome = await self._servers.reply(request)
-            self._llm._keep(digest, outcome)  # here, so that a kill loses no reply that has come
-        except Exception as error:
-            outcome = error
-        self.done.put((digest, outcome))
+    async def _call(self, digest: str, request: Request) -> Reply:
+        messages = [{"role": role, "content": content} for role, content in request.messages]
+        answer = await self._connection.post(
+            CHAT, {"model": self._options.model, "messages": messages} | body(self._options, request)
+        )
+        if isinstance(answer, Failure):
+            return Reply(None, answer.error)
+        reply = read(self._options, request, answer)
+        if reply.error is not None:
+            return replace(reply, error=self._connection.hide(reply.error))
+        if self._cache is not None:
+            self._cache.put(digest, self._options.model, reply)  # here, so that a kill loses no reply that has come
+        return reply
 
-    def close(self) -> None:
-        """Cancel what is under way, close the connections, end the thread."""
-        if self._loop is None or self._thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+    def __enter__(self) -> _Calls:
+        return self
 
-    async def _end(self) -> None:
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if self._servers is not None:
-            await self._servers.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for future in list(self._under_way):
+            future.cancel()
+        self._stack.__exit__(kind, error, trace)
 
 
 def estimated_tokens(request: Request) -> int:

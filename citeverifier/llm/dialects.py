@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from citeverifier.llm.choices import Alternatives, probabilities
-from citeverifier.llm.options import LLMOptions, Reply, Request, parameters
+from citeverifier.llm.request import LLMOptions, Reply, Request, parameters
 
 TOP_LOGPROBS = 20  # the most that OpenAI gives, and vLLM unless started with another --max-logprobs
 
@@ -65,7 +65,7 @@ def _read(options: LLMOptions, request: Request, answer: Any) -> Reply:
         message = choice["message"]
         content, reason = message.get("content"), choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError):
-        return Reply(None, f"expected a chat completion, came {shorten(json.dumps(answer, ensure_ascii=False))}")
+        return Reply(None, f"expected a chat completion, got {shorten(json.dumps(answer, ensure_ascii=False))}")
     if message.get("refusal"):
         return Reply(None, f"refused: {shorten(str(message['refusal']))}")
     if reason == "length":
@@ -82,7 +82,7 @@ def _read(options: LLMOptions, request: Request, answer: Any) -> Reply:
         try:
             json.loads(content)
         except ValueError:
-            return Reply(None, f"expected JSON, came {shorten(content)}", raw=content)
+            return Reply(None, f"expected JSON, got {shorten(content)}", raw=content)
     return Reply(content)
 
 
@@ -94,11 +94,11 @@ def _read_choice(options: LLMOptions, request: Request, content: str, choice: Ma
             said = json.loads(content)["answer"]
             start = content.index(json.dumps(said, ensure_ascii=False)[1:-1], content.index(":"))
         except (ValueError, KeyError, TypeError):
-            return Reply(None, f'expected {{"answer": ...}}, came {shorten(content)}', raw=content)
+            return Reply(None, f'expected {{"answer": ...}}, got {shorten(content)}', raw=content)
     spelt = {known.strip().casefold(): known for known in request.choices}
     chosen = spelt.get(str(said).strip().casefold())
     if chosen is None:
-        return Reply(None, f"expected one of {list(request.choices)}, came {shorten(content)}", raw=content)
+        return Reply(None, f"expected one of {list(request.choices)}, got {shorten(content)}", raw=content)
     found = None
     if request.logprobs and (tokens := _alternatives(choice.get("logprobs"))) is not None:
         found = probabilities(request.choices, tokens, start)

@@ -75,15 +75,15 @@ def parse_number(text: str, low: float, high: float) -> tuple[float | None, str 
     found: set[float] = set()
     for match in matches:
         if match["percent"] and high != 100:
-            return None, f"expected a number from {low:g} to {high:g}, came a percentage in {_quote(text)}"
+            return None, f"expected a number from {low:g} to {high:g}, got a percentage in {_quote(text)}"
         if match["scale"] and float(match["scale"]) != high:
-            return None, f"expected a number from {low:g} to {high:g}, came one of another scale in {_quote(text)}"
+            return None, f"expected a number from {low:g} to {high:g}, got one of another scale in {_quote(text)}"
         found.add(float(match["number"].replace(",", ".").replace("−", "-")))
     if len(found) != 1:
-        return None, f"expected one number, came {len(found) or 'none'} in {_quote(text)}"
+        return None, f"expected one number, got {len(found) or 'none'} in {_quote(text)}"
     value = found.pop()
     if not low <= value <= high:
-        return None, f"expected a number from {low:g} to {high:g}, came {value:g}"
+        return None, f"expected a number from {low:g} to {high:g}, got {value:g}"
     return value, None
 
 
@@ -108,7 +108,7 @@ def parse_json(text: str) -> tuple[Any, str | None]:
         except ValueError:
             continue
     if len(found) != 1:
-        return None, f"expected one JSON value, came {len(found) or 'none'} in {_quote(text)}"
+        return None, f"expected one JSON value, got {len(found) or 'none'} in {_quote(text)}"
     return found[0], None
 
 

@@ -39,8 +39,8 @@ class Prompt:
             return prompt
         languages = sorted(found.stem for found in root.glob(f"{name}/*.jinja")) if name in _names(root) else []
         if languages:
-            raise ValueError(f"prompt {name!r} in {root}: expected a language of {', '.join(languages)}, came {lang!r}")
-        raise ValueError(f"expected a prompt of {', '.join(_names(root)) or 'none'} in {root}, came {name!r}")
+            raise ValueError(f"prompt {name!r} in {root}: expected a language of {', '.join(languages)}, got {lang!r}")
+        raise ValueError(f"expected a prompt of {', '.join(_names(root)) or 'none'} in {root}, got {name!r}")
 
     @property
     def version(self) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from citeverifier.appending import Appender, cut_half_line, read_rows
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
-from citeverifier.llm.options import request_key
+from citeverifier.llm.request import request_key
 
 
 def ask_stage(path: Path, llm: LLM, requests: Sequence[tuple[str, Request]]) -> tuple[dict[str, Reply], Cost]:
@@ -26,8 +26,7 @@ def ask_stage(path: Path, llm: LLM, requests: Sequence[tuple[str, Request]]) -> 
         if asked.get(row["id"]) == row["asked"] and (row["reply"] is not None or row["raw"] is not None)
     }
     started = time.monotonic()
-    before = llm.usage
-    missing = ((identity, request) for identity, request in requests if identity not in known)
+    missing = [(identity, request) for identity, request in requests if identity not in known]
     if llm.options.dry_run:
         known |= dict(llm.replies(missing))
     else:
@@ -45,8 +44,6 @@ def ask_stage(path: Path, llm: LLM, requests: Sequence[tuple[str, Request]]) -> 
                         "completion_tokens": reply.completion_tokens,
                     }
                 )
-    after = llm.usage
-    tokens = after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
-    money = None if after.cost is None else after.cost - (before.cost or 0.0)
-    cost = Cost(time.monotonic() - started, calls=after.calls - before.calls, tokens=tokens, money=money)
+    new = [known[identity] for identity, _ in missing]
+    cost = sum((llm.cost(reply) for reply in new if not reply.cached), Cost(time.monotonic() - started))
     return known, cost

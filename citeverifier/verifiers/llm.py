@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from citeverifier.llm.client import LLM
-from citeverifier.llm.options import Request
 from citeverifier.llm.parsing import parse_verdict
+from citeverifier.llm.request import Request
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
 from citeverifier.verifiers.base import Scorer, Scores

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from citeverifier.llm.client import LLM
-from citeverifier.llm.options import Request
 from citeverifier.llm.parsing import parse_number
+from citeverifier.llm.request import Request
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.prompted import EVEN, PromptChoice, ask, words_of

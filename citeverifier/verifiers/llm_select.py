@@ -7,8 +7,8 @@ from typing import Any
 
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM
-from citeverifier.llm.options import Reply, Request
 from citeverifier.llm.parsing import parse_indices, parse_json
+from citeverifier.llm.request import Reply, Request
 from citeverifier.verifiers.base import Listing, Selection, Selector, with_cost
 from citeverifier.verifiers.prompted import PromptChoice, ask, words_of
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM
-from citeverifier.llm.options import Reply, Request, Usage
 from citeverifier.llm.prompts import Prompt
+from citeverifier.llm.request import Reply, Request
 from citeverifier.records import Support
 
 # What a prompted verdict is decided by: yes more likely than no. `calibrate=true` fits thresholds on dev instead.
@@ -37,15 +37,9 @@ class PromptChoice:
 
 def ask(llm: LLM, requests: Sequence[Request]) -> tuple[list[Reply], Cost]:
     """Replies in order, equal requests sent once, and what they cost."""
-    before = llm.usage
     replies = llm.ask(requests)
-    return replies, _spent(len({request.messages for request in requests}), before, llm.usage)
-
-
-def _spent(distinct: int, before: Usage, after: Usage) -> Cost:
-    tokens = (after.prompt_tokens - before.prompt_tokens) + (after.completion_tokens - before.completion_tokens)
-    money = None if after.cost is None else after.cost - (before.cost or 0.0)
-    return Cost(distinct_pairs=distinct, calls=after.calls - before.calls, tokens=tokens, money=money)
+    cost = sum((llm.cost(reply) for reply in replies if not reply.cached), Cost())
+    return replies, cost + Cost(distinct_pairs=len({request.messages for request in requests}))
 
 
 def words_of(reply: Reply) -> str | None:

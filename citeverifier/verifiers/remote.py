@@ -19,9 +19,8 @@ from scipy.special import logit
 from tqdm.auto import tqdm
 
 from citeverifier.cost import Cost
-from citeverifier.llm.dialects import shorten
-from citeverifier.llm.options import LLMOptions
-from citeverifier.llm.servers import Failure, Servers, read_key
+from citeverifier.llm.connection import Connection, Failure, shorten
+from citeverifier.llm.request import LLMOptions
 from citeverifier.models.checkpoint import local_folder, read_config
 from citeverifier.models.ordinal import probability
 from citeverifier.records import Pair, Support
@@ -40,7 +39,7 @@ class Remote(Scorer):
     """Scores pairs over HTTP, several requests in flight; what a server does not answer is unscored with the reason.
 
     Args:
-        base_urls: servers of the same model; the least busy is asked.
+        base_url: the server; several of the same model belong behind a reverse proxy.
         api: "score" (vLLM) or "predict" (text-embeddings-inference).
         path: the served checkpoint's folder or hub id, for its numbers and its tokenizer. Only a local copy tells the
             length limit; without one the server refuses what is too long.
@@ -60,7 +59,7 @@ class Remote(Scorer):
 
     def __init__(
         self,
-        base_urls: Sequence[str],
+        base_url: str,
         api: Literal["score", "predict"] = "score",
         path: str | None = None,
         delta: float | None = None,
@@ -90,7 +89,7 @@ class Remote(Scorer):
             )
         self.api, self.model, self.too_long, self.batch_size = api, model, too_long, batch_size
         self._options = LLMOptions(
-            model or "", base_urls=tuple(base_urls), concurrency=concurrency, timeout=timeout, retries=retries,
+            model or "", base_url=base_url, concurrency=concurrency, timeout=timeout, retries=retries,
             api_key_env=api_key_env,
         )  # fmt: skip
         self.limit: int | None = None
@@ -169,24 +168,21 @@ class Remote(Scorer):
 
     async def _ask_all(self, texts: Sequence[Texts]) -> tuple[int, int]:
         calls, tokens = 0, 0
-
-        def sent() -> None:
-            nonlocal calls
-            calls += 1
-
-        servers = Servers(self._options, read_key(self._options), sent)
+        connection = Connection(self._options)
         free = asyncio.Semaphore(self._options.concurrency)
 
         async def ask(part: Sequence[Texts]) -> None:
-            nonlocal tokens
+            nonlocal calls, tokens
             async with free:
-                outcome = await servers.post(PATHS[self.api], self._body(part), lambda answer: self._read(answer, part))
+                calls += 1
+                answer = await connection.post(PATHS[self.api], self._body(part))
+            outcome = answer if isinstance(answer, Failure) else self._read(answer, part)
             if not isinstance(outcome, Failure):
                 answers, used = outcome
                 tokens += used
                 self._known |= dict(zip(part, answers, strict=True))
                 bar.update(len(part))
-            elif not outcome.again and len(part) > 1:  # refused for one of its pairs, which halving finds
+            elif outcome.refused and len(part) > 1:  # refused for one of its pairs, which halving finds
                 await asyncio.gather(ask(part[: len(part) // 2]), ask(part[len(part) // 2 :]))
             else:
                 self._known |= dict.fromkeys(part, (math.nan, outcome.error))
@@ -201,7 +197,7 @@ class Remote(Scorer):
         except ExceptionGroup as errors:  # the run cannot go on (LLMError), in every request alike
             raise errors.exceptions[0] from None
         finally:
-            await servers.close()
+            await connection.close()
         return calls, tokens
 
     def _body(self, texts: Sequence[Texts]) -> dict[str, Any]:
@@ -222,7 +218,7 @@ class Remote(Scorer):
             found, tokens = [], 0
         if len(found) != len(texts):
             expected = "one score for each of {} pairs, as a one-label classifier gives them"
-            return Failure(f"expected {expected.format(len(texts))}, came {shorten(str(answer))}", again=False)
+            return Failure(f"expected {expected.format(len(texts))}, came {shorten(str(answer))}", refused=True)
         return [_checked(value) for value in found], tokens
 
 

@@ -54,7 +54,7 @@ def server() -> Iterator[ScriptedServer]:
 
 
 def by_llm(server: ScriptedServer) -> list[str]:
-    return [f"llm.base_urls=[{server.url}]", "llm.model=scripted", "llm.cache=null", "llm.retries=0"]
+    return [f"llm.base_url={server.url}", "llm.model=scripted", "llm.cache=null", "llm.retries=0"]
 
 
 def people(folder: Path) -> tuple[str, str]:
@@ -169,7 +169,7 @@ def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_one_line(overrides: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    more = ("llm.base_urls=[http://127.0.0.1:1/v1]", "llm.retries=0") if overrides[0] == "rater=vanilla" else ()
+    more = ("llm.base_url=http://127.0.0.1:1/v1", "llm.retries=0") if overrides[0] == "rater=vanilla" else ()
     done = command(tmp_path, "rate", *overrides, *more, code=2)
     assert message in next(line for line in done.stderr.splitlines() if line.startswith("error: "))
 

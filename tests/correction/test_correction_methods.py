@@ -112,7 +112,7 @@ def test_equal_values_scale_to_nothing_and_weights_are_shares() -> None:
 @contextmanager
 def llm(reply: Callable[[dict[str, Any]], Any]) -> Iterator[tuple[LLMMatch, ScriptedServer]]:
     with ScriptedServer(reply) as server:
-        client = LLM(LLMOptions("scripted", base_urls=(server.url,), retries=0))
+        client = LLM(LLMOptions("scripted", base_url=server.url, retries=0))
         yield LLMMatch(client, PromptChoice("match_reference", max_tokens=8)), server
 
 
@@ -129,9 +129,9 @@ def test_the_reply_is_constrained_to_numbers_and_its_probabilities_are_scores() 
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        (says("7"), "from 1 to 3, came 7"),
-        (says("none"), "expected one number, came none"),
-        (says("1 or 3"), "expected one number, came 2"),
+        (says("7"), "from 1 to 3, got 7"),
+        (says("none"), "expected one number, got none"),
+        (says("1 or 3"), "expected one number, got 2"),
         (says("1.5"), "came 1.5"),
         (CUT, ""),
     ],

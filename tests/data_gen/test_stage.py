@@ -42,7 +42,7 @@ def echo(body: dict[str, object]) -> dict[str, object] | Misbehaviour:
 
 
 def client(server: ScriptedServer, folder: Path, **options: object) -> LLM:
-    return LLM(LLMOptions("m", base_urls=(server.url,), retries=0, cache=folder / "cache.sqlite", **options))  # type: ignore[arg-type]
+    return LLM(LLMOptions("m", base_url=server.url, retries=0, cache=folder / "cache.sqlite", **options))  # type: ignore[arg-type]
 
 
 def test_outcomes_stand_in_the_order_of_the_records(tmp_path: Path) -> None:

@@ -109,6 +109,6 @@ def test_the_numbers_of_a_card_do_without_a_copy() -> None:
         ScriptedServer(lambda body: {}) as server,
         initialize_config_dir(str(configs_dir()), version_base="1.3"),
     ):
-        overrides = ["verifier=remote", f"verifier.base_urls=[{server.url}]", *shlex.split(told)]
+        overrides = ["verifier=remote", f"verifier.base_url={server.url}", *shlex.split(told)]
         verifier = instantiate(compose("eval", overrides=overrides).verifier, _convert_="all")
     assert (verifier.delta, verifier.reads_context, len(verifier.thresholds)) == (1.62, True, 2)

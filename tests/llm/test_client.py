@@ -30,18 +30,16 @@ from llm_server import (
     status,
 )
 
-import citeverifier.llm.servers
 from citeverifier.llm.client import LLM, LLMError, LLMOptions, Request, estimated_tokens
-from citeverifier.llm.retry import FIRST_WAIT
 
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("citeverifier.llm.retry.FIRST_WAIT", FIRST_WAIT / 50)
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
 
 
-def client(*servers: ScriptedServer, **options: Any) -> LLM:
-    return LLM(LLMOptions("model", base_urls=tuple(server.url for server in servers), **options))
+def client(server: ScriptedServer, **options: Any) -> LLM:
+    return LLM(LLMOptions("model", base_url=server.url, **options))
 
 
 def ask(text: str, **more: Any) -> Request:
@@ -60,17 +58,15 @@ def after(*first: Answer, then: Answer) -> Callable[[dict[str, Any]], Answer]:
 
 def test_replies_come_in_the_order_of_the_requests() -> None:
     def reply(body: dict[str, Any]) -> Answer:
-        return slow(0.02 * (int(said(body)) % 3), says(f"echo {said(body)}"))
+        return slow(0.1 * (1 + int(said(body)) % 3), says(f"echo {said(body)}"))
 
     with ScriptedServer(reply) as server:
         llm = client(server, concurrency=7, prices=(1.0, 2.0))
         replies = llm.ask([ask(str(i)) for i in range(40)])
     assert [reply.text for reply in replies] == [f"echo {i}" for i in range(40)]
     assert server.most_at_once == 7
-    assert (llm.usage.calls, llm.usage.failed, llm.usage.cached) == (40, 0, 0)
-    assert (llm.usage.prompt_tokens, llm.usage.completion_tokens) == (400, 80)
-    assert llm.usage.cost == pytest.approx((400 * 1 + 80 * 2) / 1e6)
-    assert 0 < llm.usage.seconds < 20
+    assert (llm.spent.calls, llm.spent.tokens, llm.spent.notes) == (40, 480, {"failed": 0})
+    assert llm.spent.money == pytest.approx((400 * 1 + 80 * 2) / 1e6)
 
 
 def test_what_is_sent_to_vllm() -> None:
@@ -118,14 +114,15 @@ def test_what_is_sent_to_openai_and_comes_back() -> None:
 
 @pytest.mark.parametrize(
     "failure",
-    [status(408), status(409), status(429), status(500), status(503), CUT, HALF_BODY, HALF_JSON, slow(2, says("late"))],
+    [status(408), status(409), status(429), status(500), status(503), CUT, HALF_BODY, slow(2, says("late"))],
 )
 def test_what_may_pass_is_tried_again(failure: Answer) -> None:
     with ScriptedServer(after(failure, failure, then=says("yes"))) as server:
-        llm = client(server, timeout=0.3)
+        llm = client(server, timeout=1.0)
         (reply,) = llm.ask([ask("?")])
     assert (reply.text, reply.error) == ("yes", None)
-    assert len(server.bodies) == llm.usage.calls == 3
+    assert len(server.bodies) == 3
+    assert llm.spent.calls == 1
 
 
 @pytest.mark.parametrize(
@@ -134,19 +131,19 @@ def test_what_may_pass_is_tried_again(failure: Answer) -> None:
         (status(500, "out of memory"), "answered 500: .*out of memory.*3 attempts"),
         (CUT, "connection dropped.*3 attempts"),
         (HALF_BODY, "connection dropped.*3 attempts"),
-        (HALF_JSON, "no JSON.*3 attempts"),
-        (slow(2, says("late")), r"no answer within 0\.3 s \(3 attempts\)"),
+        (HALF_JSON, "no JSON"),
+        (slow(2, says("late")), r"no answer within 1 s \(3 attempts\)"),
     ],
 )
 def test_what_does_not_pass_is_that_requests_error(failure: Answer, error: str) -> None:
     with ScriptedServer(lambda body: failure if said(body) == "bad" else says("yes")) as server:
-        llm = client(server, timeout=0.3, retries=2)
+        llm = client(server, timeout=1.0, retries=2)
         good, bad = llm.ask([ask("good"), ask("bad")])
     assert good.text == "yes"
     assert bad.text is None
     assert bad.error is not None
     assert re.search(error, bad.error)
-    assert (llm.usage.calls, llm.usage.failed) == (4, 1)
+    assert (llm.spent.calls, llm.spent.notes["failed"]) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -157,11 +154,12 @@ def test_what_does_not_pass_is_that_requests_error(failure: Answer, error: str) 
         (says(None, reasoning="hmm"), "empty: all of it was reasoning; raise max_tokens or turn thinking off"),
         (says("yes and then", finish_reason="length"), "cut: max_tokens 512 reached (finish_reason length)"),
         (says("", refusal="I will not"), "refused: 'I will not'"),
-        (status(400, "prompt too long"), "answered 400"),
+        (status(400, "unknown field"), "answered 400: "),
+        (status(400, "This model's maximum context length is 2048 tokens."), "longer than the model's context"),
         (status(422), "answered 422"),
-        ({"object": "error"}, "expected a chat completion, came"),
-        ({"choices": []}, "expected a chat completion, came"),
-        (Misbehaviour(body="[]"), "expected a chat completion, came"),
+        ({"object": "error"}, "expected a chat completion, got"),
+        ({"choices": []}, "expected a chat completion, got"),
+        (Misbehaviour(body="[]"), "expected a chat completion, got"),
     ],
 )
 def test_what_no_retry_helps_is_not_tried_again(answer: Answer, error: str) -> None:
@@ -182,8 +180,8 @@ def test_long_and_foreign_texts_pass_through() -> None:
 def test_a_choice_that_is_none_and_json_that_is_none_are_errors() -> None:
     with ScriptedServer(lambda body: says("perhaps")) as server:
         choice, schema = client(server).ask([ask("?", choices=("yes", "no")), ask("?", schema={"type": "object"})])
-    assert choice.error == "expected one of ['yes', 'no'], came 'perhaps'"
-    assert schema.error == "expected JSON, came 'perhaps'"
+    assert choice.error == "expected one of ['yes', 'no'], got 'perhaps'"
+    assert schema.error == "expected JSON, got 'perhaps'"
 
 
 def test_retry_after_is_waited_for_by_all_requests() -> None:
@@ -200,41 +198,11 @@ def test_retry_after_is_waited_for_by_all_requests() -> None:
     assert times[1] - times[0] >= 0.6
 
 
-def test_another_server_takes_over_where_one_asks_to_wait() -> None:
-    with (
-        ScriptedServer(lambda body: status(429, Retry_After="200")) as limited,
-        ScriptedServer(lambda body: says("yes")) as free,
-    ):
-        started = time.monotonic()
-        replies = client(limited, free, concurrency=1).ask([ask(str(i)) for i in range(5)])
-    assert all(reply.text == "yes" for reply in replies)
-    assert (len(limited.bodies), len(free.bodies)) == (1, 5)
-    assert time.monotonic() - started < 10
-
-
 def test_a_server_that_asks_for_too_long_a_wait_is_not_waited_for() -> None:
     with ScriptedServer(lambda body: status(429, Retry_After="4000")) as server:
         (reply,) = client(server).ask([ask("?")])
-    assert "it asks to wait 4,000 s" in (reply.error or "")
+    assert "answered 429" in (reply.error or "")
     assert len(server.bodies) == 1
-
-
-def test_the_least_busy_server_is_asked() -> None:
-    with (
-        ScriptedServer(lambda body: slow(0.5, says("slow"))) as slow_one,
-        ScriptedServer(lambda body: slow(0.01, says("fast"))) as fast_one,
-    ):
-        client(slow_one, fast_one, concurrency=4).ask([ask(str(i)) for i in range(60)])
-    assert len(slow_one.bodies) <= 12
-    assert len(slow_one.bodies) + len(fast_one.bodies) == 60
-
-
-def test_a_dead_server_is_passed_over() -> None:
-    with ScriptedServer(lambda body: says("x")) as gone:
-        pass
-    with ScriptedServer(lambda body: says("yes")) as alive:
-        replies = client(gone, alive).ask([ask(str(i)) for i in range(30)])
-    assert [reply.text for reply in replies] == ["yes"] * 30
 
 
 @pytest.mark.parametrize(
@@ -252,7 +220,7 @@ def test_what_no_request_survives_ends_the_run_at_once(
     monkeypatch.setenv("SOME_KEY", "sk-0123456789")
     with ScriptedServer(lambda body: answer) as server, pytest.raises(LLMError, match=message):
         client(server, api_key_env="SOME_KEY", concurrency=4).ask([ask(str(i)) for i in range(100)])
-    assert len(server.bodies) <= 8
+    assert len(server.bodies) <= 8 * 6  # the openai client tries a 429 again
 
 
 def test_no_server_at_all_ends_the_run() -> None:
@@ -306,8 +274,8 @@ def test_equal_requests_are_sent_once() -> None:
         assert [reply.text for reply in replies] == [str(i % 4) for i in range(20)]
         assert [reply.cached for reply in replies] == [False] * 4 + [True] * 16
         streamed = dict(llm.replies((i, ask(f"stream {i // 3}")) for i in range(6)))
-    assert len(server.bodies) == llm.usage.calls == 4 + 2
-    assert llm.usage.cached == 16 + 4
+    assert len(server.bodies) == llm.spent.calls == 4 + 2
+    assert llm.spent.notes["cached"] == 16 + 4
     assert {i: reply.text for i, reply in streamed.items()} == {i: f"stream {i // 3}" for i in range(6)}
 
 
@@ -368,9 +336,9 @@ def test_ctrl_c_ends_cleanly() -> None:
         code = (
             "import signal\nfrom citeverifier.llm.client import *\n"
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
-            f"llm = LLM(LLMOptions('m', base_urls=('{server.url}',)))\n"
+            f"llm = LLM(LLMOptions('m', base_url='{server.url}'))\n"
             "try:\n    llm.ask([Request((('user', str(i)),)) for i in range(10)])\n"
-            "except KeyboardInterrupt:\n    print('interrupted', llm.usage.calls)\n"
+            "except KeyboardInterrupt:\n    print('interrupted')\n"
         )
         process = subprocess.Popen(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -381,7 +349,7 @@ def test_ctrl_c_ends_cleanly() -> None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=50)
-    assert out.split() == ["interrupted", "10"], err
+    assert out.split() == ["interrupted"], err
     assert "Traceback" not in err
     assert "Unclosed" not in err
 
@@ -403,9 +371,9 @@ def test_a_dry_run_sends_nothing_and_counts(tmp_path: Any) -> None:
         replies = llm.ask(asked)
     assert len(server.bodies) == 1
     assert [reply.error for reply in replies] == ["dry run"] * 3
-    assert (llm.usage.calls, llm.usage.cached) == (1, 2)
-    assert llm.usage.prompt_tokens == estimated_tokens(asked[1]) == 4 + 3 + 4 + 2
-    assert llm.usage.cost == pytest.approx(13e-6)
+    assert (llm.spent.calls, llm.spent.notes["cached"]) == (1, 2)
+    assert llm.spent.tokens == estimated_tokens(asked[1]) == 4 + 3 + 4 + 2
+    assert llm.spent.money == pytest.approx(13e-6)
 
 
 def test_importing_and_asking_load_no_torch() -> None:
@@ -413,7 +381,7 @@ def test_importing_and_asking_load_no_torch() -> None:
         code = (
             "import sys; from citeverifier.llm.client import *\n"
             "assert 'openai' not in sys.modules\n"
-            f"llm = LLM(LLMOptions('m', base_urls=('{server.url}',)))\n"
+            f"llm = LLM(LLMOptions('m', base_url='{server.url}'))\n"
             "assert llm.ask([Request((('user', 'x'),))])[0].text == 'x'\n"
             "assert not {'torch', 'transformers'} & set(sys.modules)\n"
         )
@@ -423,9 +391,9 @@ def test_importing_and_asking_load_no_torch() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"base_urls": ()}, "at least one address"),
-        ({"base_urls": ("localhost:8000",)}, "expected an address"),
-        ({"base_urls": ("http://me:sk-123@host/v1",)}, "api_key_env"),
+        ({"base_url": ""}, "expected an address"),
+        ({"base_url": "localhost:8000"}, "expected an address"),
+        ({"base_url": "http://me:sk-123@host/v1"}, "api_key_env"),
         ({"dialect": "anthropic"}, "vllm or openai"),
         ({"concurrency": 0}, "at least 1"),
         ({"timeout": 0.0}, "above 0"),
@@ -458,10 +426,5 @@ def test_the_fingerprint_is_of_model_and_parameters() -> None:
     def fingerprint(**options: Any) -> str:
         return LLM(LLMOptions(**{"model": "m"} | options)).fingerprint
 
-    assert fingerprint() == fingerprint(base_urls=("http://other/v1",), concurrency=2, dialect="openai", timeout=1.0)
+    assert fingerprint() == fingerprint(base_url="http://other/v1", concurrency=2, dialect="openai", timeout=1.0)
     assert len({fingerprint(), fingerprint(model="n"), fingerprint(temperature=1.0), fingerprint(extra={"k": 1})}) == 4
-
-
-def test_the_openai_client_is_the_official_one_without_its_retries() -> None:
-    servers = citeverifier.llm.servers.Servers(LLMOptions("m"), None, lambda: None)
-    assert [server.client.max_retries for server in servers._servers] == [0]

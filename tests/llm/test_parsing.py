@@ -162,8 +162,8 @@ def test_numbers(text: str, number: float) -> None:
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("", "none"), ("five", "none"), ("4 or 5", "came 2"), ("7", "from 1 to 5, came 7"), ("-1", "came -1"),
-     ("80%", "percentage"), ("4/10", "another scale"), ("Rating: 2\nRating: 3", "came 2")],
+    [("", "none"), ("five", "none"), ("4 or 5", "got 2"), ("7", "from 1 to 5, got 7"), ("-1", "got -1"),
+     ("80%", "percentage"), ("4/10", "another scale"), ("Rating: 2\nRating: 3", "got 2")],
 )  # fmt: skip
 def test_no_number_says_why(text: str, problem: str) -> None:
     number, why = parse_number(text, 1, 5)

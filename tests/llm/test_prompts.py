@@ -60,7 +60,7 @@ def test_a_value_that_is_missing_is_an_error() -> None:
 def test_what_there_is_not_is_answered_with_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected a language of en, pl, got 'de'"):
         Prompt.load("zero_shot", "de")
-    with pytest.raises(ValueError, match=r"expected a prompt of .*zero_shot.*, came 'zeroshot'"):
+    with pytest.raises(ValueError, match=r"expected a prompt of .*zero_shot.*, got 'zeroshot'"):
         Prompt.load("zeroshot", "en")
     with pytest.raises(ValueError, match="expected a prompt of none"):
         Prompt.load("zero_shot", "en", tmp_path)

@@ -59,7 +59,7 @@ def test_auto_ais_of_nothing(tmp_path: Path) -> None:
 
 def ask(rater: Any, folder: Path, reply: Any, *responses: Response) -> list[Rated]:
     with ScriptedServer(reply) as server:
-        llm = LLM(LLMOptions("scripted", base_urls=(server.url,), retries=0))
+        llm = LLM(LLMOptions("scripted", base_url=server.url, retries=0))
         rated: list[Rated] = rater(llm, None).rate(responses, folder)
         return rated
 

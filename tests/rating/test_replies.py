@@ -43,7 +43,7 @@ def test_missing_and_doubled_statements() -> None:
     ("reply", "reason"),
     [
         (Reply(None, "no connection"), "no connection"),
-        (Reply("I rate it 5."), "expected one JSON value, came none"),
+        (Reply("I rate it 5."), "expected one JSON value, got none"),
         (Reply('{"statements": [{"id": 1, "rating": 5}'), "JSON breaks off"),
         (Reply("[5, 5]"), 'expected {"statements": [...]}'),
         (Reply('{"statements": 5}'), 'expected {"statements": [...]}'),

@@ -32,7 +32,7 @@ def pair(statement: str, lang: str = "en", context: str | None = None) -> Pair:
 @contextmanager
 def model(reply: Callable[[dict[str, Any]], Any], **options: Any) -> Iterator[tuple[LLM, ScriptedServer]]:
     with ScriptedServer(reply) as server:
-        yield LLM(LLMOptions("scripted", base_urls=(server.url,), retries=0, **options)), server
+        yield LLM(LLMOptions("scripted", base_url=server.url, retries=0, **options)), server
 
 
 def user(body: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ def pipeline(vllm_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """Run a pipeline against the server; small replies, since the model's context is short."""
     monkeypatch.chdir(tmp_path)
     overrides = [
-        "generator=llm", "verifier=keyword", f"llm.base_urls=[{vllm_url}]", "llm.model=tiny", "llm.cache=cache.sqlite",
+        "generator=llm", "verifier=keyword", f"llm.base_url={vllm_url}", "llm.model=tiny", "llm.cache=cache.sqlite",
         "output_dir=out", "lang=en", "limit=4", "steps.answer.max_tokens=64", "steps.corrupt.max_tokens=64",
     ]  # fmt: skip
 

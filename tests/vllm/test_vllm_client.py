@@ -14,7 +14,7 @@ pytestmark = pytest.mark.vllm
 
 
 def client(url: str, **options: object) -> LLM:
-    return LLM(LLMOptions("tiny", base_urls=(url,), **options))  # type: ignore[arg-type]
+    return LLM(LLMOptions("tiny", base_url=url, **options))  # type: ignore[arg-type]
 
 
 def question(text: str) -> tuple[tuple[str, str], ...]:
@@ -75,7 +75,7 @@ def test_a_second_run_asks_nothing(vllm_url: str, tmp_path: Path) -> None:
     again = client(vllm_url, cache=tmp_path / "cache.sqlite")
     replies = first.ask(asked)
     assert [(r.text, r.probabilities) for r in again.ask(asked)] == [(r.text, r.probabilities) for r in replies]
-    assert (first.usage.calls, again.usage.calls, again.usage.cached) == (20, 0, 20)
+    assert (first.spent.calls, again.spent.calls, again.spent.notes) == (20, 0, {"cached": 20})
 
 
 def test_too_long_a_prompt_is_that_requests_error(vllm_url: str) -> None:
@@ -89,4 +89,4 @@ def test_too_long_a_prompt_is_that_requests_error(vllm_url: str) -> None:
 
 def test_an_unknown_model_ends_the_run(vllm_url: str) -> None:
     with pytest.raises(LLMError, match=r"404.*Check model \('other'\)"):
-        LLM(LLMOptions("other", base_urls=(vllm_url,))).ask([Request(question("Is it?"))])
+        LLM(LLMOptions("other", base_url=vllm_url)).ask([Request(question("Is it?"))])

@@ -22,7 +22,7 @@ HALF = {level: Threshold(0.5, "set by hand") for level in Support}
 
 
 def client(url: str) -> LLM:
-    return LLM(LLMOptions("tiny", base_urls=(url,), concurrency=16))
+    return LLM(LLMOptions("tiny", base_url=url, concurrency=16))
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from pathlib import Path
 
-from citeverifier.llm.options import Reply
+from citeverifier.llm.request import Reply
 
 WAIT = 60.0  # seconds for another process's write
 
@@ -34,7 +34,7 @@ class ReplyCache:
             )
         except sqlite3.Error as error:
             raise ValueError(
-                f"cache: expected {path} to be a cache of replies or a new file, came: {error}; name another file or "
+                f"cache: expected {path} to be a cache of replies or a new file, got {error}; name another file or "
                 "delete this one"
             ) from error
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from llm_server import ScriptedServer, says, slow
 
-from citeverifier.llm.cache import ReplyCache
 from citeverifier.llm.client import LLM, LLMOptions, Reply, Request
-from citeverifier.llm.options import request_key
+from citeverifier.llm.reply_cache import ReplyCache
+from citeverifier.llm.request import request_key
 
 
 def requests(count: int) -> list[Request]:
@@ -26,20 +26,20 @@ def requests(count: int) -> list[Request]:
 
 def test_a_second_run_sends_nothing(tmp_path: Path) -> None:
     with ScriptedServer(lambda body: says(body["messages"][0]["content"])) as server:
-        options = LLMOptions("m", base_urls=(server.url,), cache=tmp_path / "deep" / "cache.sqlite")
+        options = LLMOptions("m", base_url=server.url, cache=tmp_path / "deep" / "cache.sqlite")
         first = LLM(options).ask(requests(30))
         llm = LLM(options)
         second = llm.ask(requests(30))
     assert len(server.bodies) == 30
     assert [reply.text for reply in first] == [reply.text for reply in second]
     assert all(reply.cached for reply in second)
-    assert (llm.usage.calls, llm.usage.cached, llm.usage.prompt_tokens) == (0, 30, 0)
+    assert (llm.spent.calls, llm.spent.tokens, llm.spent.notes) == (0, 0, {"cached": 30})
 
 
 def test_failures_are_not_kept(tmp_path: Path) -> None:
     answers = [says(""), says("yes")]
     with ScriptedServer(lambda body: answers.pop(0)) as server:
-        llm = LLM(LLMOptions("m", base_urls=(server.url,), cache=tmp_path / "cache.sqlite"))
+        llm = LLM(LLMOptions("m", base_url=server.url, cache=tmp_path / "cache.sqlite"))
         replies = [llm.ask(requests(1))[0].text for _ in range(3)]
     assert replies == [None, "yes", "yes"]
 
@@ -51,9 +51,7 @@ def test_what_makes_a_key() -> None:
         return request_key(LLMOptions(**{"model": "m"} | options), request)
 
     same = key({})
-    assert same == key(
-        {"base_urls": ("http://elsewhere/v1",), "dialect": "openai", "concurrency": 1, "api_key_env": "K"}
-    )
+    assert same == key({"base_url": "http://elsewhere/v1", "dialect": "openai", "concurrency": 1, "api_key_env": "K"})
     others = [key({"model": "n"}), key({"temperature": 0.5}), key({"seed": 1}), key({"extra": {"top_k": 1}})]
     others += [key({}, Request((("user", "!"),))), key({}, Request((("system", "?"),)))]
     others += [
@@ -74,7 +72,7 @@ def test_kill_9_loses_no_reply_that_has_come(tmp_path: Path) -> None:
     with ScriptedServer(lambda body: slow(0.01, says(body["messages"][0]["content"]))) as server:
         code = (
             "from citeverifier.llm.client import *\n"
-            f"llm = LLM(LLMOptions('m', base_urls=('{server.url}',), cache='{path}', concurrency=4))\n"
+            f"llm = LLM(LLMOptions('m', base_url='{server.url}', cache='{path}', concurrency=4))\n"
             "llm.ask([Request((('user', f'question {i}'),)) for i in range(400)])\n"
         )
         for _ in range(3):
@@ -86,7 +84,7 @@ def test_kill_9_loses_no_reply_that_has_come(tmp_path: Path) -> None:
             process.wait()
         time.sleep(0.1)
         sent_before, kept = len(server.bodies), len(ReplyCache(path))
-        replies = LLM(LLMOptions("m", base_urls=(server.url,), cache=path)).ask(requests(400))
+        replies = LLM(LLMOptions("m", base_url=server.url, cache=path)).ask(requests(400))
     assert [reply.text for reply in replies] == [f"question {i}" for i in range(400)]
     assert kept >= sent_before - 3 * 4  # at most what was under way at each kill was lost
     assert len(server.bodies) <= 400 + 3 * 4
@@ -94,7 +92,7 @@ def test_kill_9_loses_no_reply_that_has_come(tmp_path: Path) -> None:
 
 def test_several_processes_share_it(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from citeverifier.llm.cache import ReplyCache, Reply\n"
+        "import sys; from pathlib import Path; from citeverifier.llm.reply_cache import ReplyCache, Reply\n"
         "cache = ReplyCache(Path(sys.argv[1]))\n"
         "for i in range(200):\n    cache.put(f'{sys.argv[2]}-{i}', 'm', Reply(str(i)))\n"
     )

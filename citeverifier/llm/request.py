@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -37,9 +37,9 @@ class Request:
             raise ValueError("a request takes choices or a schema, not both")
         if self.logprobs and not self.choices:
             raise ValueError("logprobs are probabilities of choices: give choices")
-        told_apart = {choice.strip().casefold() for choice in self.choices}
-        if len(told_apart) < len(self.choices) or "" in told_apart:
-            raise ValueError(f"expected choices that differ in more than case and spacing, came {self.choices}")
+        distinct = {choice.strip().casefold() for choice in self.choices}
+        if len(distinct) < len(self.choices) or "" in distinct:
+            raise ValueError(f"expected choices that differ in more than case and spacing, got {self.choices}")
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,9 @@ class Reply:
 
     `probabilities`: over the request's choices, adding up to 1; None where the server gave no usable logprobs. They
     count every way to spell a choice in tokens, so the likeliest need not be `text`, whose tokens were picked singly.
-    `cached`: it cost no call, being in the cache or a repetition within the batch. `raw`: what came where it does not
-    fit the request's choices or schema (a server that ignores them), for citeverifier.llm.parsing.
+    Tokens are the server's own counts, in a dry run an estimate. `cached`: it cost no call, being in the cache or a
+    repetition within the batch. `raw`: the text where it does not fit the request's choices or schema (a server that
+    ignores them), for citeverifier.llm.parsing.
     """
 
     text: str | None
@@ -62,37 +63,18 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Usage:
-    """What a client has done so far.
-
-    `calls`: requests sent, retries counted. `cached`: replies that cost no call. `failed`: replies without a text.
-    Tokens are the servers' own counts, in a dry run estimates. `seconds`: wall-clock time of the batches. `cost`: in
-    the currency of the prices, None without prices.
-    """
-
-    calls: int = 0
-    cached: int = 0
-    failed: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    seconds: float = 0.0
-    cost: float | None = None
-
-
-@dataclass(frozen=True)
 class LLMOptions:
     """How to reach a model, and with which parameters.
 
-    `base_urls`: OpenAI-compatible servers of the same model ("http://127.0.0.1:8000/v1"); requests go to the least
-    busy. `api_key_env`: the *name* of the environment variable that holds the key. `dialect`: how constrained replies
-    are asked for. `temperature`, `top_p`, `seed`: null leaves the server's own. `concurrency`: requests in flight in
-    all. `timeout`: seconds for one attempt. `retries`: further attempts. `cache`: SQLite file, null for none.
-    `prices`: (input, output) per million tokens. `extra`: further fields of the request's body, as they are.
-    `dry_run`: count, send nothing.
+    `base_url`: an OpenAI-compatible server ("http://127.0.0.1:8000/v1"). `api_key_env`: the *name* of the environment
+    variable that holds the key. `dialect`: how constrained replies are asked for. `temperature`, `top_p`, `seed`: null
+    leaves the server's own. `concurrency`: requests in flight. `timeout`: seconds that the server may be silent.
+    `retries`: further attempts. `cache`: SQLite file, null for none. `prices`: (input, output) per million tokens, or
+    these by model. `extra`: further fields of the request's body, as they are. `dry_run`: count, send nothing.
     """
 
     model: str
-    base_urls: tuple[str, ...] = ("http://127.0.0.1:8000/v1",)
+    base_url: str = "http://127.0.0.1:8000/v1"
     api_key_env: str | None = None
     dialect: Literal["vllm", "openai"] = "vllm"
     temperature: float | None = 0.0
@@ -102,43 +84,43 @@ class LLMOptions:
     timeout: float = 120.0
     retries: int = 5
     cache: Path | None = None
-    prices: tuple[float, float] | None = None
+    prices: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     dry_run: bool = False
 
     def __post_init__(self) -> None:
-        urls: Sequence[str] = (self.base_urls,) if isinstance(self.base_urls, str) else self.base_urls
-        object.__setattr__(self, "base_urls", tuple(url.rstrip("/") for url in urls))
-        if self.prices is not None:
-            object.__setattr__(self, "prices", tuple(self.prices))
+        object.__setattr__(self, "base_url", str(self.base_url).rstrip("/"))
+        _check_url(self.base_url)
         if self.cache is not None:
             object.__setattr__(self, "cache", Path(self.cache))
-        if not self.base_urls:
-            raise ValueError("base_urls: expected at least one address such as http://127.0.0.1:8000/v1, came none")
-        for url in self.base_urls:
-            parts = urlsplit(url)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
-                raise ValueError(f"base_urls: expected an address such as http://127.0.0.1:8000/v1, came {url!r}")
-            if parts.username or parts.password or parts.query:
-                raise ValueError(
-                    f"base_urls: {parts.scheme}://...{parts.hostname}... holds a user name, password or query; keys "
-                    "come from the environment variable that api_key_env names, so that they appear in no config or log"
-                )
-        if self.dialect not in ("vllm", "openai"):
-            raise ValueError(f"dialect: expected vllm or openai, came {self.dialect!r}")
-        if self.concurrency < 1:
-            raise ValueError(f"concurrency: expected at least 1, came {self.concurrency}")
-        if self.timeout <= 0:
-            raise ValueError(f"timeout: expected seconds above 0, came {self.timeout}")
-        if self.retries < 0:
-            raise ValueError(f"retries: expected 0 or more, came {self.retries}")
-        if self.prices is not None and (len(self.prices) != 2 or min(self.prices) < 0):
-            raise ValueError(f"prices: expected [input, output] per million tokens, came {self.prices}")
+        prices = self.prices.get(self.model) if isinstance(self.prices, Mapping) else self.prices
+        object.__setattr__(self, "prices", None if prices is None else tuple(prices))
+        fine = {
+            f"dialect: expected vllm or openai, got {self.dialect!r}": self.dialect in ("vllm", "openai"),
+            f"concurrency: expected at least 1, got {self.concurrency}": self.concurrency >= 1,
+            f"timeout: expected seconds above 0, got {self.timeout}": self.timeout > 0,
+            f"retries: expected 0 or more, got {self.retries}": self.retries >= 0,
+            f"prices: expected [input, output] per million tokens, got {prices}": prices is None
+            or (len(prices) == 2 and min(prices) >= 0),
+        }
+        for problem in (problem for problem, holds in fine.items() if not holds):
+            raise ValueError(problem)
 
     @property
     def fingerprint(self) -> str:
         """Hash of the model and its parameters: what makes two clients' replies comparable."""
         return digest([self.model, parameters(self)])[:12]
+
+
+def _check_url(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"base_url: expected an address such as http://127.0.0.1:8000/v1, got {url!r}")
+    if parts.username or parts.password or parts.query:
+        raise ValueError(
+            f"base_url: {parts.scheme}://...{parts.hostname}... holds a user name, password or query; keys come from "
+            "the environment variable that api_key_env names, so that they appear in no config or log"
+        )
 
 
 def parameters(options: LLMOptions) -> dict[str, Any]:
