@@ -14,6 +14,7 @@ from omegaconf import OmegaConf
 
 from citeverifier.data.load import PairBuilder, Record, fingerprint, take, to_pairs, weigh
 from citeverifier.data.splits import drop_leaks
+from citeverifier.data.titles import vary_titles
 from citeverifier.evaluation.schemes.base import OfPairs
 from citeverifier.paths import configs_dir
 from citeverifier.records import Pair
@@ -84,8 +85,13 @@ def training_data(
     seed: int,
     kind_weights: Mapping[str, float],
     dev_limit: int | None,
+    titles: Mapping[str, float] | None = None,
 ) -> TrainingData:
-    """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back."""
+    """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
+
+    `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
+    ("replaced").
+    """
     specs = [SourceSpec.parse(spec) for spec in sources]
     dev_specs = specs if dev is None else [SourceSpec.parse(spec) for spec in dev]
     shared = dev is None
@@ -113,6 +119,8 @@ def training_data(
     for name, records in dev_records.items():
         report["dev"].append({"data": name} | asdict(fingerprint(records)))
     report["dev_pairs"] = len(dev_pairs)
+    if titles:
+        train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))
     return TrainingData(train_pairs, dev_pairs, report)
 
 

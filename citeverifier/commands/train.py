@@ -38,6 +38,7 @@ def run(config: DictConfig) -> Trained:
         seed=config.seed,
         kind_weights=data["kind_weights"],
         dev_limit=data["dev_limit"],
+        titles=data["titles"],
     )
     for source in read.report["sources"]:
         leaks = source["leaks"]

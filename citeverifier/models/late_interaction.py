@@ -10,12 +10,17 @@ near to any token is found by chance.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid, normalize, pad
 
+# A statement token's best cosine in a document of another pair and of its own, where nothing was measured (E5's).
+UNRELATED, RELATED = 0.65, 0.86
+NARROWEST = 0.05  # the two are taken to be at least so far apart
 GROUP = 8  # rows that a processor encodes together in training; their width is a multiple of it
 
 
@@ -25,15 +30,26 @@ class LateInteractionHead(nn.Module):
     def __init__(self, hidden_size: int) -> None:
         super().__init__()
         self.salience = nn.Linear(hidden_size, 1)
-        self.sharpness = nn.Parameter(torch.tensor(2.3))  # log of the soft minimum's inverse temperature (about 10)
-        self.steepness = nn.Parameter(torch.tensor(2.3))  # log slope of the coverage sigmoid
-        self.covered = nn.Parameter(torch.tensor(0.6))  # cosine at which a token counts as half covered
+        self.sharpness = nn.Parameter(torch.empty(()))  # log of the soft minimum's inverse temperature
+        self.steepness = nn.Parameter(torch.empty(()))  # log slope of the coverage sigmoid
+        self.covered = nn.Parameter(torch.empty(()))  # cosine at which a token counts as half covered
         self.output = nn.Linear(3, 1)
         nn.init.zeros_(self.salience.weight)
         nn.init.zeros_(self.salience.bias)
-        with torch.no_grad():  # start where more coverage means more support
-            self.output.weight.copy_(torch.tensor([[4.0, 2.0, 1.0]]))
-            self.output.bias.fill_(-3.0)
+        self.start_between(UNRELATED, RELATED)
+
+    @torch.no_grad()
+    def start_between(self, unrelated: float, related: float) -> None:
+        """Start where matches halfway between two typical cosines give logit 0, and more coverage means more support.
+
+        An encoder's cosines may be narrow (E5's: .65 and .86) or wide; a start made for others learns late.
+        """
+        middle, width = (unrelated + related) / 2, max(related - unrelated, NARROWEST)
+        self.covered.fill_(middle)
+        self.sharpness.fill_(math.log(7 / width))
+        self.steepness.fill_(math.log(7 / width))
+        self.output.weight.copy_(torch.tensor([[3 / width, 1.5 / width, 1.0]]))
+        self.output.bias.fill_(math.log(2) - middle * 4.5 / width)
 
     def log_weights(self, tokens: Tensor, mask: Tensor) -> Tensor:
         """Log salience (n, s) of statement tokens (n, s, h), adding up to 1 over those that count by `mask` (n, s)."""
@@ -119,14 +135,36 @@ class LateInteraction(nn.Module):
         documents = normalize(self.encode_groups(document_ids, document_attention), dim=-1)
         # index_select, not indexing, adds gradients up in one order: a run can be repeated to the last digit
         tokens, mask = statements.index_select(0, statement_index), statement_mask[statement_index]
-        chosen = document_index.clamp(min=0)
-        matches = window_matches(
-            normalize(tokens, dim=-1),
-            documents.index_select(0, chosen.flatten()).reshape(*chosen.shape, *documents.shape[1:]),
-            document_mask[chosen] & (document_index >= 0).unsqueeze(-1),
-        )
+        matches = chosen_matches(tokens, documents, document_mask, document_index)
         weight = self.head.log_weights(tokens, mask).exp()
         return {"logits": self.head(tokens, mask, best_passages(matches, weight, document_owner))}
+
+
+@torch.no_grad()
+def typical_matches(model: LateInteraction, batch: Mapping[str, Tensor]) -> tuple[float, float]:
+    """(unrelated, related): the mean best cosine of a statement's tokens in the next pair's documents and in its own.
+
+    `batch` is what `LateInteraction.forward` takes; its pairs should be of different examples.
+    """
+    statements = model.encode_groups(batch["statement_ids"], batch["statement_attention"])
+    documents = normalize(model.encode_groups(batch["document_ids"], batch["document_attention"]), dim=-1)
+    tokens, mask = statements[batch["statement_index"]], batch["statement_mask"][batch["statement_index"]]
+    own = batch["document_index"]
+    means = []
+    for index in (own.roll(1, dims=0), own):
+        best = chosen_matches(tokens, documents, batch["document_mask"], index).amax(dim=-1)
+        means.append(float(best[mask].mean()))
+    return means[0], means[1]
+
+
+def chosen_matches(statement: Tensor, windows: Tensor, mask: Tensor, index: Tensor) -> Tensor:
+    """`window_matches` of statement tokens (n, s, h) with the windows (D, t, h) that `index` (n, k) names; -1 is none."""
+    chosen = index.clamp(min=0)
+    return window_matches(
+        normalize(statement, dim=-1),
+        windows.index_select(0, chosen.flatten()).reshape(*chosen.shape, *windows.shape[1:]),
+        mask[chosen] & (index >= 0).unsqueeze(-1),
+    )
 
 
 def window_matches(statement: Tensor, windows: Tensor, mask: Tensor) -> Tensor:

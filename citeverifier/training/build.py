@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.models.checkpoint import HEAD, POOLING, backbone_path, load_tokenizer, position_limit
-from citeverifier.training.options import Lora, TrainingOptions
+from citeverifier.training.options import Backbone, Lora, TrainingOptions
 
 
 def build_model(options: TrainingOptions) -> tuple[Any, Any]:
@@ -35,8 +35,8 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
         from citeverifier.models.late_interaction import LateInteraction
 
         model: Any = LateInteraction(AutoModel.from_pretrained(path, **loading))
-        if (head := Path(path) / HEAD).is_file():  # a trained verifier goes on with the head it has
-            model.head.load_state_dict(load_file(str(head)))
+        if is_trained(backbone):
+            model.head.load_state_dict(load_file(str(Path(path) / HEAD)))
         limit_head(model.head, options.pooling, options.salience)
         model._no_split_modules = model.encoder._no_split_modules  # the layers that FSDP wraps
         if getattr(model.encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
@@ -54,6 +54,11 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
     if options.gradient_checkpointing:
         encoder_of(model).gradient_checkpointing_enable({"use_reentrant": False})
     return model, tokenizer
+
+
+def is_trained(backbone: Backbone) -> bool:
+    """Whether a backbone is a trained late-interaction verifier, which goes on with the head it has."""
+    return (Path(backbone_path(backbone.name)) / HEAD).is_file()
 
 
 def encoder_of(model: Any) -> Any:

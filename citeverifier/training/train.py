@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import random
 import shutil
 import time
 from collections import Counter
@@ -29,7 +30,7 @@ from citeverifier.paths import LATEST
 from citeverifier.processes import world_size
 from citeverifier.provenance import provenance
 from citeverifier.records import LEVELS, Pair, Support
-from citeverifier.training.build import build_model, encoder_of, merge_lora
+from citeverifier.training.build import build_model, encoder_of, is_trained, merge_lora
 from citeverifier.training.labels import Column, label_table
 from citeverifier.training.options import TrainingOptions
 from citeverifier.training.order import by_length, shuffled_runs, single_first, whole_run
@@ -37,6 +38,7 @@ from citeverifier.training.order import by_length, shuffled_runs, single_first, 
 log = logging.getLogger(__name__)
 
 REPORT = "training.json"
+START_PAIRS = 64  # from which a new head learns its encoder's cosines
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ def train(
         len(dev_pairs) - len(dev_set.pairs),
         train_set.seconds + dev_set.seconds,
     )
+    start_head(model, inputs, train_set, options)
     trainer = trainer_for(model, inputs, options, train_set, dev_set)
     trainer.train(resume_from_checkpoint=_last_whole(folder / "checkpoints") if options.resume else None)
     predicted = trainer.predict(trainer.eval_dataset)
@@ -171,6 +174,21 @@ def prepare(
         )
     labels = label_table(kept, None if teacher is None else teacher[scored])
     return Prepared(kept, items, labels, time.perf_counter() - started)
+
+
+def start_head(model: Any, inputs: Any, train_set: Prepared, options: TrainingOptions) -> None:
+    """Start a new late-interaction head at the cosines of this encoder on some of the fully supported training pairs."""
+    from citeverifier.models.late_interaction import typical_matches
+
+    if options.shape != "late_interaction" or is_trained(options.backbone):
+        return
+    supported = [i for i, row in enumerate(train_set.labels) if row[Column.MIN] == Support.FULL]
+    of_examples = list({train_set.pairs[i].example: i for i in supported}.values())
+    if len(of_examples) > 1:
+        chosen = random.Random(options.seed).sample(of_examples, min(START_PAIRS, len(of_examples)))
+        unrelated, related = typical_matches(model.eval(), inputs.collate([train_set.items[i] for i in chosen]))
+        log.info("tokens match at cosine %.2f in their own documents, %.2f in others'", related, unrelated)
+        model.head.start_between(unrelated, related)
 
 
 def trainer_for(model: Any, inputs: Any, options: TrainingOptions, train_set: Prepared, dev_set: Prepared) -> Any:
