@@ -158,7 +158,7 @@ def typical_matches(model: LateInteraction, batch: Mapping[str, Tensor]) -> tupl
 
 
 def chosen_matches(statement: Tensor, windows: Tensor, mask: Tensor, index: Tensor) -> Tensor:
-    """`window_matches` of statement tokens (n, s, h) with the windows (D, t, h) that `index` (n, k) names; -1 is none."""
+    """`window_matches` of statement tokens (n, s, h) with those of the windows (D, t, h) that `index` (n, k) names."""
     chosen = index.clamp(min=0)
     return window_matches(
         normalize(statement, dim=-1),

@@ -177,7 +177,7 @@ def prepare(
 
 
 def start_head(model: Any, inputs: Any, train_set: Prepared, options: TrainingOptions) -> None:
-    """Start a new late-interaction head at the cosines of this encoder on some of the fully supported training pairs."""
+    """Start a new late-interaction head at this encoder's cosines on some of the supported training pairs."""
     from citeverifier.models.late_interaction import typical_matches
 
     if options.shape != "late_interaction" or is_trained(options.backbone):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from citeverifier.models.late_interaction import (
     LateInteraction,
     LateInteractionHead,
     best_passages,
+    typical_matches,
     window_matches,
 )
 from citeverifier.models.scoring import LateInteractionEngine
@@ -96,6 +98,39 @@ def test_a_match_that_rises_never_lowers_the_untrained_logit() -> None:
     low = head(tokens, mask, torch.tensor([[0.2, 0.5, 0.9]]))
     high = head(tokens, mask, torch.tensor([[0.4, 0.5, 0.9]]))
     assert high.item() > low.item()
+
+
+@pytest.mark.parametrize(("unrelated", "related"), [(0.65, 0.86), (0.15, 0.30), (0.8, 0.8)])
+def test_a_head_starts_between_an_encoder_s_cosines(unrelated: float, related: float) -> None:
+    head, tokens, mask = LateInteractionHead(4), torch.zeros(1, 3, 4), torch.ones(1, 3, dtype=torch.bool)
+    head.start_between(unrelated, related)
+    logits = [
+        head(tokens, mask, torch.full((1, 3), cosine)).item()
+        for cosine in (unrelated - 0.05, (unrelated + related) / 2, related + 0.05)
+    ]
+    assert logits[1] == pytest.approx(0.0, abs=1e-4)
+    assert logits[0] < -2
+    assert logits[2] > 1.5
+
+
+def test_typical_matches_are_those_with_the_next_pair_s_documents_and_its_own(
+    built: tuple[LateInteraction, LateInteractionInputs],
+) -> None:
+    model, inputs = built
+    rivers = Pair("a", "a", "a", "en", "g", "The Vistula.", (Document("", "The Vistula flows north."),), "k")
+    towns = Pair("b", "b", "b", "en", "g", "Kraków is old.", (Document("", "Kraków is old and large."),), "k")
+    unrelated, related = typical_matches(model, inputs.collate([inputs.prepare(rivers), inputs.prepare(towns)]))
+    turned = typical_matches(
+        model,
+        inputs.collate(
+            [
+                inputs.prepare(pair)
+                for pair in (replace(rivers, documents=towns.documents), replace(towns, documents=rivers.documents))
+            ]
+        ),
+    )
+    assert -1 <= unrelated < related <= 1 + 1e-6
+    assert turned == pytest.approx((related, unrelated), abs=1e-6)
 
 
 def test_training_forward_and_engine_agree_batched_and_single(
