@@ -1,7 +1,7 @@
-"""python models/pack.py CHECKPOINT: put a finished checkpoint into the citeverifier-minilm package, in half precision.
+"""python models/pack.py CHECKPOINT: put a finished checkpoint into the citeverifier-small package, in half precision.
 
 Its thresholds are fitted once more, on the dev parts of the sources whose statements people or authors wrote, asked as
-verify asks them: one document at a time at level partial, documents together at level full (schemes/thresholds.py).
+verify asks them: one document at a time at level partial, documents together at level full (thresholds.py).
 Scores are computed in bfloat16 or float32 whatever the file holds; fp16 halves the package.
 """
 
@@ -19,31 +19,50 @@ from citeverifier.commands.sources import SourceSpec, read
 from citeverifier.evaluation.thresholds import dev_questions, fit_thresholds
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
-PACKED = Path(__file__).parent / "citeverifier-minilm" / "citeverifier_minilm" / "model"
-KEPT = ("head.safetensors", "tokenizer.json", "tokenizer_config.json")
-SOURCES = ("hotpot_statements_train", "fever", "factcg", "poquad", "mini")
+PACKED = Path(__file__).parent / "citeverifier-small" / "citeverifier_small" / "model"
+BACKBONE = "intfloat/multilingual-e5-small"
+SOURCES = ("hotpot_statements_train", "fever", "factcg", "poquad", "mini", "vitaminc_fever", "fool_me_twice")
+# What a tokenizer is on any machine and in any release of transformers.
+TOKENIZER = ("bos_token", "cls_token", "eos_token", "mask_token", "pad_token", "sep_token", "unk_token")
 
 
 def pack(checkpoint: Path) -> None:
     """Copy a checkpoint's files, its weights as fp16, with thresholds fitted on dev."""
     records = [record for name in SOURCES for record in read(SourceSpec(name), "dev", "all", share_files=True)]
     fitted = fit_thresholds(OrdinalVerifier(str(checkpoint)), dev_questions(records, seed=13), ", ".join(SOURCES))
-    config: dict[str, Any] = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
-    config["dtype"] = "float16"
+    config = read_json(checkpoint / "config.json") | {"dtype": "float16"}
+    config["citeverifier"]["base_model"] = BACKBONE
     config["citeverifier"]["thresholds"] = {level.label: threshold.value for level, threshold in fitted.items()}
-    PACKED.mkdir(parents=True, exist_ok=True)
-    (PACKED / "config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    for name in KEPT:
+    write_json(PACKED / "config.json", config)
+    report = read_json(checkpoint / "training.json")
+    report["options"] |= {"output_dir": checkpoint.name}  # no path of one machine
+    report["options"]["backbone"]["name"] = f"{BACKBONE}, cut by models/make_e5_small.py"
+    write_json(PACKED / "training.json", report)
+    tokenizer = read_json(checkpoint / "tokenizer_config.json")
+    kept = {name: tokenizer[name] for name in TOKENIZER}
+    kept |= {"model_max_length": config["max_position_embeddings"], "tokenizer_class": "PreTrainedTokenizerFast"}
+    write_json(PACKED / "tokenizer_config.json", kept)
+    for name in ("head.safetensors", "tokenizer.json"):
         shutil.copyfile(checkpoint / name, PACKED / name)
-    report: dict[str, Any] = json.loads((checkpoint / "training.json").read_text(encoding="utf-8"))
-    report["options"]["output_dir"] = checkpoint.name  # no path of one machine
-    (PACKED / "training.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    weights = {name: tensor.half() for name, tensor in load_file(checkpoint / "model.safetensors").items()}
-    save_file(weights, PACKED / "model.safetensors", metadata={"format": "pt"})
+    weights = load_file(checkpoint / "model.safetensors")
+    halves = {name: tensor.half() for name, tensor in weights.items() if not name.startswith("pooler.")}
+    save_file(halves, PACKED / "model.safetensors", metadata={"format": "pt"})
     for level, threshold in fitted.items():
         print(f"threshold of {level.label}: {threshold.value:.4f}, {threshold.source}")
     for file in sorted(PACKED.iterdir()):
         print(f"{file.stat().st_size / 1e6:8.2f} MB  {file.name}")
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """A JSON object."""
+    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return content
+
+
+def write_json(file: Path, content: dict[str, Any]) -> None:
+    """Write a JSON object, its folder too."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

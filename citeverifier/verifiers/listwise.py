@@ -53,7 +53,8 @@ class Listwise(Selector):
     Every document is scored alone at both levels; the `candidates` of greatest P(support >= partial) are then scored in
     pairs at level full. Where the best document alone is enough it is cited; else the best pair, if its second document
     adds enough, since halves of a statement complete each other; nothing where neither supports it. The three cuts are
-    chosen on dev for exact match. A statement that cites three documents it cannot get right.
+    chosen on dev for F1 over documents: exact match alone would reward citing nothing where half of dev's statements
+    have nothing to cite. A statement that cites three documents it cannot get right.
 
     Args:
         scorer: any Scorer whose scores mean something at both levels.
@@ -97,25 +98,32 @@ class Listwise(Selector):
         return with_cost(selections, sum((call.cost for call in calls), Cost()))
 
     def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
-        """The cuts of most exact selections, searched on quantiles of what dev shows; of equals the middle one."""
+        """The cuts of the best F1 over documents, then of most exact selections, searched on quantiles of dev's scores.
+
+        Of equals the middle one.
+        """
         found, _ = self._best(statements)
         known = [(best, gold[i]) for i, best in enumerate(found) if not isinstance(best, str)]
         if not known:
             return
         single = np.array([best.single_score for best, _ in known])
         pair = np.array([best.pair_score for best, _ in known])
-        single_right = np.array([frozenset({best.single}) == right for best, right in known])
-        pair_right = np.array([frozenset(best.pair) == right for best, right in known])
-        none_right = np.array([not right for _, right in known])
-        tried: list[tuple[int, Cuts]] = []
+        cited = np.array([len(right) for _, right in known])
+        single_hits = np.array([int(best.single in right) for best, right in known])
+        pair_hits = np.array([len(right.intersection(best.pair)) for best, right in known])
+        pair_sizes = np.array([len(best.pair) for best, _ in known])
+        tried: list[tuple[tuple[float, int], Cuts]] = []
         for alone, gain in product(_steps(single, 1.0), _steps(pair - single, 0.0)):
             takes_pair = (single < alone) & (pair - single >= gain)
-            score, right = np.where(takes_pair, pair, single), np.where(takes_pair, pair_right, single_right)
+            score = np.where(takes_pair, pair, single)
+            size, hits = np.where(takes_pair, pair_sizes, 1), np.where(takes_pair, pair_hits, single_hits)
             for nothing in _steps(np.concatenate([single, pair]), 1.0):
-                exact = int(np.where(score >= nothing, right, none_right).sum())
-                tried.append((exact, Cuts(alone, gain, nothing)))
-        most = max(exact for exact, _ in tried)
-        best_cuts = [cuts for exact, cuts in tried if exact == most]
+                chosen, right = np.where(score >= nothing, size, 0), np.where(score >= nothing, hits, 0)
+                f1 = 2 * int(right.sum()) / max(1, int(chosen.sum() + cited.sum()))
+                exact = int(((chosen == right) & (right == cited)).sum())
+                tried.append(((f1, exact), Cuts(alone, gain, nothing)))
+        most = max(quality for quality, _ in tried)
+        best_cuts = [cuts for quality, cuts in tried if quality == most]
         self.cuts = best_cuts[len(best_cuts) // 2]
 
     def _best(self, statements: Sequence[Listing]) -> tuple[list[_Best | str], list[Scores]]:
