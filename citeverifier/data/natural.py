@@ -103,17 +103,21 @@ def load_fever(
     shares: Mapping[str, float] = SHARES,
     distractors: bool = False,
     seed: int = 13,
+    titles: bool = True,
 ) -> list[Pair]:
     """FEVER claims with gold evidence (Thorne et al. 2018): SUPPORTS = full, REFUTES = none to partial.
 
     A claim's sentences of one page form a document under the page's title. Claims that share a page share a group.
-    With `distractors`, premises are padded and irrelevant ones added (for training).
+    With `distractors`, premises are padded and irrelevant ones added (for training). Without `titles`, documents have
+    none, as a retriever's passages often come.
     """
     rows = [(number, row) for number, row in _rows(path, *_FEVER_KEYS) if len(row["pars"]) <= FEVER_SENTENCES]
     pages = [_fever_pages(row) for _, row in rows]
     pairs = []
-    for (number, row), titles, group in zip(rows, pages, tie([sorted(set(p)) for p in pages]), strict=True):
-        documents = fever_documents(zip(titles, row["pars"], strict=True))
+    for (number, row), on_pages, group in zip(rows, pages, tie([sorted(set(p)) for p in pages]), strict=True):
+        documents = fever_documents(zip(on_pages, row["pars"], strict=True))
+        if not titles:
+            documents = [replace(document, title="") for document in documents]
         label = label_of(FEVER_LABELS, row["label"], path, number)
         pairs.append(labelled_pair("fever", number, group, row["question"], documents, label))
     return part_of(pairs, split, shares, distractors, seed)

@@ -149,6 +149,14 @@ def test_fever_sentences_of_a_page_form_a_document(file: Callable[..., Path]) ->
     assert (pair.id, pair.statement_id, pair.kind, pair.context) == ("fever:1", "fever:1", "labelled:fever", None)
 
 
+def test_fever_documents_may_come_without_titles(file: Callable[..., Path]) -> None:
+    written = file(fever("C.", "SUPPORTS", ("One", 0, "S."), ("Two", 1, "T.")))
+    (pair,), (bare,) = load_fever(written), load_fever(written, titles=False)
+    assert [document.title for document in pair.documents] == ["One", "Two"]
+    assert bare.documents == (Document("", "S."), Document("", "T."))
+    assert bare.group == pair.group
+
+
 def test_fever_claims_that_share_a_page_share_a_group(file: Callable[..., Path]) -> None:
     claims = [
         fever("A.", "SUPPORTS", ("One", 0, "S.")),
