@@ -23,9 +23,15 @@ class LLMMatch:
     exist leaves the point unscored with the reason.
     """
 
-    def __init__(self, llm: LLM, prompt: PromptChoice) -> None:
-        self.llm, self.prompt = llm, prompt
-        self.name = f"{llm.name} ({prompt.name}{'' if prompt.lang is None else f', {prompt.lang}'})"
+    def __init__(
+        self,
+        llm: LLM,
+        prompt: str = "match_reference",
+        prompt_lang: str | None = None,
+        prompt_folder: str | None = None,
+    ) -> None:
+        self.llm, self.prompt = llm, PromptChoice(prompt, prompt_lang, prompt_folder)
+        self.name = self.prompt.asked_of(llm)
         self.dry_run = llm.options.dry_run
 
     def score(self, points: Sequence[Listing]) -> Scores:
@@ -52,7 +58,7 @@ class LLMMatch:
             statement=point.statement, documents=point.documents, context=point.context
         )
         numbers = tuple(str(i + 1) for i in range(len(point.documents)))
-        return Request(messages, choices=numbers, logprobs=True, max_tokens=self.prompt.max_tokens)
+        return Request(messages, choices=numbers, logprobs=True, max_tokens=self.prompt.limit(point.lang))
 
     def _read(self, reply: Reply, count: int) -> NDArray[np.float64] | str:
         text = words_of(reply)

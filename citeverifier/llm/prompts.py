@@ -1,22 +1,33 @@
 """Prompts are files: `citeverifier/prompts/<name>/<lang>.jinja`, or such a folder of the user's own.
 
-A template has a block `system` (may be missing) and a block `user`; what stands outside blocks is not sent. A variable
-that was not given is an error. What documents say is data: `{{ document.text | fence }}` wraps it between two lines
-that it cannot contain, so that no document can end its own fence and speak as the prompt.
+A template has a block `system` (may be missing) and a block `user`; what stands outside blocks is not sent. A block
+`reply` may say how a verifier reads the answer: `{reasoning: true, max_tokens: 512}`. A variable that was not given is
+an error. What documents say is data: `{{ document.text | fence }}` wraps it between two lines that it cannot contain,
+so that no document can end its own fence and speak as the prompt.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import yaml
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 FOLDER = Path(__file__).resolve().parent.parent / "prompts"
+
+
+@dataclass(frozen=True)
+class ReplyForm:
+    """How a prompt's reply is read: free text that ends in a verdict (`reasoning`), else a constrained answer."""
+
+    reasoning: bool = False
+    max_tokens: int = 16
 
 
 @dataclass(frozen=True)
@@ -29,23 +40,28 @@ class Prompt:
 
     @classmethod
     def load(cls, name: str, lang: str, folder: Path | str | None = None) -> Prompt:
-        """Read `<folder>/<name>/<lang>.jinja`; raises ValueError that lists what there is."""
-        root = FOLDER if folder is None else Path(folder)
-        path = root / name / f"{lang}.jinja"
-        if path.is_file() and path.resolve().is_relative_to(root.resolve()):
-            prompt = cls(name, lang, path.read_text(encoding="utf-8"))
-            if "user" not in prompt._template.blocks:
-                raise ValueError(f"{path}: expected a block named user (and, where wanted, one named system)")
-            return prompt
-        languages = sorted(found.stem for found in root.glob(f"{name}/*.jinja")) if name in _names(root) else []
-        if languages:
-            raise ValueError(f"prompt {name!r} in {root}: expected a language of {', '.join(languages)}, got {lang!r}")
-        raise ValueError(f"expected a prompt of {', '.join(_names(root)) or 'none'} in {root}, got {name!r}")
+        """Read `<folder>/<name>/<lang>.jinja`, once; raises ValueError that lists what there is."""
+        return _load(name, lang, FOLDER if folder is None else Path(folder))
 
     @property
     def version(self) -> str:
         """Short hash of the file."""
         return hashlib.sha256(self.source.encode()).hexdigest()[:12]
+
+    @cached_property
+    def reply(self) -> ReplyForm:
+        """What the block `reply` says; raises ValueError where it says anything else."""
+        block = self._template.blocks.get("reply")
+        if block is None:
+            return ReplyForm()
+        said = yaml.safe_load("".join(block(self._template.new_context())))
+        form = ReplyForm(**said) if isinstance(said, dict) and set(said) <= {"reasoning", "max_tokens"} else None
+        if form is None or not isinstance(form.reasoning, bool) or type(form.max_tokens) is not int:
+            raise ValueError(
+                f"prompt {self.name}/{self.lang}.jinja: expected a block reply such as {{reasoning: true, max_tokens: "
+                f"512}}, got {said!r}"
+            )
+        return form
 
     @cached_property
     def _template(self) -> Template:
@@ -78,8 +94,19 @@ class Prompt:
         return tuple(messages)
 
 
-def _names(root: Path) -> list[str]:
-    return sorted({found.parent.name for found in root.glob("*/*.jinja")})
+@lru_cache(maxsize=64)
+def _load(name: str, lang: str, root: Path) -> Prompt:
+    path = root / name / f"{lang}.jinja"
+    if path.is_file() and path.resolve().is_relative_to(root.resolve()):
+        prompt = Prompt(name, lang, path.read_text(encoding="utf-8"))
+        if "user" not in prompt._template.blocks:
+            raise ValueError(f"{path}: expected a block named user (and, where wanted, one named system)")
+        return prompt
+    names = sorted({file.parent.name for file in root.glob("*/*.jinja")})
+    languages = sorted(file.stem for file in root.glob(f"{name}/*.jinja")) if name in names else []
+    if languages:
+        raise ValueError(f"prompt {name!r} in {root}: expected a language of {', '.join(languages)}, got {lang!r}")
+    raise ValueError(f"expected a prompt of {', '.join(names) or 'none'} in {root}, got {name!r}")
 
 
 def fence(text: str, label: str = "text") -> str:

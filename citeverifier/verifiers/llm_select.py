@@ -24,17 +24,26 @@ class LLMSelect(Selector):
 
     name = "llm_select"
 
-    def __init__(self, llm: LLM, prompt: PromptChoice) -> None:
-        self.llm, self.prompt = llm, prompt
-        self.name = f"{llm.name} ({prompt.name}{'' if prompt.lang is None else f', {prompt.lang}'})"
+    def __init__(
+        self,
+        llm: LLM,
+        prompt: str,
+        prompt_lang: str | None = None,
+        prompt_folder: str | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        self.llm, self.prompt = llm, PromptChoice(prompt, prompt_lang, prompt_folder, max_tokens)
+        self.name = self.prompt.asked_of(llm)
         self.dry_run = llm.options.dry_run
 
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         """One selection a statement; the first carries what the batch cost."""
         requests = [self._request(listing) for listing in statements]
         replies, cost = ask(self.llm, requests)
-        made = [self._read(reply, len(listing.documents)) for reply, listing in zip(replies, statements, strict=True)]
-        return with_cost(made, sum((selection.cost for selection in made), cost))
+        selected = [
+            self._read(reply, len(listing.documents)) for reply, listing in zip(replies, statements, strict=True)
+        ]
+        return with_cost(selected, sum((selection.cost for selection in selected), cost))
 
     def _request(self, listing: Listing) -> Request:
         messages = self.prompt.load(listing.lang).render(
@@ -47,7 +56,7 @@ class LLMSelect(Selector):
             "required": [KEY],
             "additionalProperties": False,
         }
-        return Request(messages, schema=schema, max_tokens=self.prompt.max_tokens)
+        return Request(messages, schema=schema, max_tokens=self.prompt.limit(listing.lang))
 
     def _read(self, reply: Reply, count: int) -> Selection:
         text = words_of(reply)
@@ -60,7 +69,7 @@ class LLMSelect(Selector):
         if isinstance(named, list) and all(isinstance(n, int) and not isinstance(n, bool) for n in named):
             return _selection(named, count)
         if value is not None and not isinstance(value, int):
-            return Selection(None, reason=f'expected {{"{KEY}": [numbers]}}, came {_short(value)}')
+            return Selection(None, reason=f'expected {{"{KEY}": [numbers]}}, got {_short(value)}')
         positions, problems = parse_indices(text, count)  # free text: "[1], [3] and 4"
         if positions is None:
             return Selection(None, reason="; ".join(problems))

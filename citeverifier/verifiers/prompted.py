@@ -2,37 +2,97 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM
 from citeverifier.llm.prompts import Prompt
 from citeverifier.llm.request import Reply, Request
-from citeverifier.records import Support
+from citeverifier.records import Pair, Support
+from citeverifier.verifiers.base import Scorer, Scores
 
-# What a prompted verdict is decided by: yes more likely than no. `calibrate=true` fits thresholds on dev instead.
+# What a prompted verdict is decided by: yes more likely than no. `calibrate=true` fits thresholds on dev instead, and
+# pays for the calls.
 EVEN: Mapping[Support, float] = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
 
 
 @dataclass(frozen=True)
 class PromptChoice:
-    """A prompt of `citeverifier/prompts` and how its reply is read.
+    """A prompt of `citeverifier/prompts`, or of a folder of one's own.
 
-    `lang`: the prompt's language whatever the statement's; None = the statement's own. `reasoning`: the reply is free
-    text that ends in a verdict; otherwise it is constrained to the possible answers. `max_tokens` bounds the reply.
-    `folder`: where prompts of one's own are; None = the package's.
+    `lang`: the prompt's language whatever the statement's; None = the statement's own. `folder`: None = the package's.
+    `max_tokens` bounds the reply; None = as the prompt says.
     """
 
     name: str
     lang: str | None = None
-    reasoning: bool = False
-    max_tokens: int = 16
     folder: str | None = None
+    max_tokens: int | None = None
 
     def load(self, lang: str) -> Prompt:
         """The template for a statement's language; raises ValueError naming what there is."""
         return Prompt.load(self.name, self.lang or lang, self.folder)
+
+    def limit(self, lang: str) -> int:
+        """The most tokens of a reply."""
+        return self.max_tokens or self.load(lang).reply.max_tokens
+
+    def asked_of(self, llm: LLM) -> str:
+        """The verifier's name in tables: the model, the prompt, its language."""
+        return f"{llm.name} ({self.name}{'' if self.lang is None else f', {self.lang}'})"
+
+
+class PromptedScorer(Scorer):
+    """One call a pair; the reply becomes a score, or the pair is unscored with the reason."""
+
+    thresholds = EVEN
+
+    def __init__(
+        self,
+        llm: LLM,
+        prompt: str,
+        prompt_lang: str | None = None,
+        prompt_folder: str | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        self.llm = llm
+        self.prompt = PromptChoice(prompt, prompt_lang, prompt_folder, max_tokens)
+        self.name = self.prompt.asked_of(llm)
+        self.dry_run = llm.options.dry_run
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """The score of each pair at the level; equal pairs are asked once."""
+        replies, cost = ask(self.llm, [self.request(pair, level) for pair in pairs])
+        values = np.full(len(pairs), np.nan)
+        reasons: dict[int, str] = {}
+        without = 0  # constrained answers whose log probabilities did not come
+        for i, (pair, reply) in enumerate(zip(pairs, replies, strict=True)):
+            text = words_of(reply)
+            value, problem = (None, reply.error) if text is None else self.read(text, reply.probabilities, pair, level)
+            if value is None:
+                reasons[i] = problem or "no reply"
+            else:
+                values[i] = value
+                without += self.constrained(pair) and reply.probabilities is None
+        return Scores(values, reasons, replace(cost, notes={"without_logprobs": without} if without else {}))
+
+    @abstractmethod
+    def constrained(self, pair: Pair) -> bool:
+        """Whether the reply is constrained to the possible answers."""
+
+    @abstractmethod
+    def request(self, pair: Pair, level: Support) -> Request:
+        """What is asked about a pair."""
+
+    @abstractmethod
+    def read(
+        self, text: str, probabilities: Mapping[str, float] | None, pair: Pair, level: Support
+    ) -> tuple[float | None, str | None]:
+        """(score, what was wrong) of a reply."""
 
 
 def ask(llm: LLM, requests: Sequence[Request]) -> tuple[list[Reply], Cost]:

@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from citeverifier.commands.sources import SourceSpec
 from citeverifier.evaluation.reporting.tables import COLUMNS
 from citeverifier.paths import configs_dir
-from citeverifier.records import LANGUAGES, LEVELS, Support
+from citeverifier.records import LEVELS, Support
 
 
 def options(group: str) -> list[str]:
@@ -83,16 +83,9 @@ def test_verifiers_are_named_as_their_configs_and_take_their_arguments(name: str
             inspect.signature(get_object(node["_target_"])).bind(**inner)
 
 
-@pytest.mark.parametrize("name", options("prompt"))
-def test_prompts_are_there_in_every_language(name: str) -> None:
-    prompt: Any = instantiate(composed("verifier=llm", f"prompt={name}").prompt)
-    assert prompt.name == name
-    assert {prompt.load(lang).lang for lang in LANGUAGES} == set(LANGUAGES)
-
-
 @pytest.mark.parametrize("name", ["llm", "llm_score", "llm_select"])
 def test_llm_verifiers_take_any_model_and_prompt(name: str) -> None:
-    config = composed(f"verifier={name}", "llm=gpt_4o", "llm.cache=null", "prompt.lang=en", "llm.dry_run=true")
+    config = composed(f"verifier={name}", "llm=gpt_4o", "llm.cache=null", "verifier.prompt_lang=en", "llm.dry_run=true")
     verifier: Any = instantiate(config.verifier, _convert_="all")
     assert verifier.name.startswith("gpt-4o")
     assert verifier.name.endswith(", en)")

@@ -20,7 +20,6 @@ from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Document, Support
 from citeverifier.verifiers.base import Listing
 from citeverifier.verifiers.keyword import Keyword
-from citeverifier.verifiers.prompted import PromptChoice
 
 DOCUMENTS = (
     Document("Vistula", "The Vistula is 1,047 km long."),
@@ -113,7 +112,7 @@ def test_equal_values_scale_to_nothing_and_weights_are_shares() -> None:
 def llm(reply: Callable[[dict[str, Any]], Any]) -> Iterator[tuple[LLMMatch, ScriptedServer]]:
     with ScriptedServer(reply) as server:
         client = LLM(LLMOptions("scripted", base_url=server.url, retries=0))
-        yield LLMMatch(client, PromptChoice("match_reference", max_tokens=8)), server
+        yield LLMMatch(client), server
 
 
 def test_the_reply_is_constrained_to_numbers_and_its_probabilities_are_scores() -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citeverifier.llm.prompts import Prompt, fence
+from citeverifier.llm.prompts import FOLDER, Prompt, fence
 from citeverifier.rating.base import Cited, Edit
-from citeverifier.records import Document
+from citeverifier.records import LANGUAGES, Document
 
 DOCUMENTS = [Document("Vistula", "The Vistula is 1,047 km long."), Document("", "It rises in the Beskids.")]
 
@@ -42,6 +42,23 @@ def test_prompts_that_are_not_of_a_level(name: str, lang: str) -> None:
     (_, (_, text)) = Prompt.load(name, lang).render(**GIVEN)
     assert text.index("Beskids") < text.index("It is long.") < len(text) - 40
     assert ('"citations"' in text) == (name == "select")
+
+
+NAMES = sorted(folder.name for folder in FOLDER.iterdir())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prompts_are_there_in_every_language_and_read_alike(name: str) -> None:
+    forms = {Prompt.load(name, lang).reply for lang in LANGUAGES}
+    assert len(forms) == 1
+    assert forms.pop().reasoning == (name in ("ceg", "cot"))
+
+
+@pytest.mark.parametrize("said", ["twenty", "{reasoning: maybe}", "{max_tokens: many}", "{tokens: 5}"])
+def test_a_reply_block_says_how_the_reply_is_read(said: str, tmp_path: Path) -> None:
+    write(tmp_path, "{% block reply %}" + said + "{% endblock %}{% block user %}x{% endblock %}")
+    with pytest.raises(ValueError, match=r"own/en\.jinja: expected a block reply such as"):
+        Prompt.load("own", "en", tmp_path).reply  # noqa: B018
 
 
 def test_the_version_is_the_files() -> None:

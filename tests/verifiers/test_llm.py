@@ -17,7 +17,6 @@ from citeverifier.verifiers.base import Listing
 from citeverifier.verifiers.llm import LLMVerdict
 from citeverifier.verifiers.llm_score import LLMScore
 from citeverifier.verifiers.llm_select import LLMSelect
-from citeverifier.verifiers.prompted import PromptChoice
 
 DOCUMENTS = (Document("Vistula", "The Vistula is 1,047 km long."), Document("Oder", "The Oder is 840 km long."))
 
@@ -45,14 +44,14 @@ def user(body: dict[str, Any]) -> str:
 def test_the_score_is_the_probability_of_yes() -> None:
     yes = 0.75
     with model(lambda body: says_with_logprobs(("yes", {"yes": yes, "no": 1 - yes}))) as (llm, _):
-        scores = LLMVerdict(llm, PromptChoice("zero_shot")).score([pair("A.")], Support.FULL)
+        scores = LLMVerdict(llm, "zero_shot").score([pair("A.")], Support.FULL)
     assert scores.values.tolist() == pytest.approx([yes])
     assert (scores.cost.calls, scores.cost.distinct_pairs, scores.cost.notes) == (1, 1, {})
 
 
 def test_each_level_asks_its_own_question_and_documents_come_first() -> None:
     with model(lambda body: says("yes")) as (llm, server):
-        verifier = LLMVerdict(llm, PromptChoice("zero_shot"))
+        verifier = LLMVerdict(llm, "zero_shot")
         verifier.score([pair("A river.", context="Which river?")], Support.PARTIAL)
         verifier.score([pair("A river.", context="Which river?")], Support.FULL)
     partial, full = (user(body) for body in server.bodies)
@@ -66,15 +65,15 @@ def test_polish_statements_get_the_polish_prompt_unless_told_otherwise() -> None
         return says("tak" if "Zdanie" in user(body) else "yes")
 
     with model(reply) as (llm, server):
-        own = LLMVerdict(llm, PromptChoice("zero_shot")).score([pair("Rzeka.", "pl")], Support.FULL)
-        english = LLMVerdict(llm, PromptChoice("zero_shot", lang="en")).score([pair("Rzeka.", "pl")], Support.FULL)
+        own = LLMVerdict(llm, "zero_shot").score([pair("Rzeka.", "pl")], Support.FULL)
+        english = LLMVerdict(llm, "zero_shot", prompt_lang="en").score([pair("Rzeka.", "pl")], Support.FULL)
     assert own.values.tolist() == english.values.tolist() == [1.0]
     assert ["Zdanie" in user(body) for body in server.bodies] == [True, False]
 
 
 def test_a_verdict_without_logprobs_counts_as_one_or_nought_and_is_noted() -> None:
     with model(lambda body: says("no" if "False." in user(body) else "Yes.")) as (llm, _):
-        scores = LLMVerdict(llm, PromptChoice("zero_shot")).score([pair("True."), pair("False.")], Support.FULL)
+        scores = LLMVerdict(llm, "zero_shot").score([pair("True."), pair("False.")], Support.FULL)
     assert scores.values.tolist() == [1.0, 0.0]
     assert scores.cost.notes == {"without_logprobs": 2}
 
@@ -90,9 +89,7 @@ def test_a_verdict_without_logprobs_counts_as_one_or_nought_and_is_noted() -> No
 )
 def test_a_reasoning_prompt_is_read_by_its_final_verdict(text: str, lang: str, expected: float) -> None:
     with model(lambda body: says(text)) as (llm, server):
-        scores = LLMVerdict(llm, PromptChoice("cot", reasoning=True, max_tokens=300)).score(
-            [pair("A.", lang)], Support.FULL
-        )
+        scores = LLMVerdict(llm, "cot", max_tokens=300).score([pair("A.", lang)], Support.FULL)
     assert scores.values.tolist() == [expected]
     assert scores.cost.notes == {}
     assert "structured_outputs" not in server.bodies[0]
@@ -113,7 +110,7 @@ def test_a_reasoning_prompt_is_read_by_its_final_verdict(text: str, lang: str, e
 )
 def test_no_usable_verdict_is_unscored_with_the_reason_and_the_rest_goes_on(answer: Any, why: str) -> None:
     with model(lambda body: answer if "Bad." in user(body) else says("yes")) as (llm, _):
-        scores = LLMVerdict(llm, PromptChoice("zero_shot")).score([pair("Good."), pair("Bad.")], Support.FULL)
+        scores = LLMVerdict(llm, "zero_shot").score([pair("Good."), pair("Bad.")], Support.FULL)
     assert scores.values[0] == 1.0
     assert math.isnan(scores.values[1])
     assert set(scores.reasons) == {1}
@@ -127,7 +124,7 @@ def test_an_instruction_in_a_document_stays_within_its_fence() -> None:
         kind="k",
     )  # fmt: skip
     with model(lambda body: says("no")) as (llm, server):
-        LLMVerdict(llm, PromptChoice("zero_shot")).score([asked], Support.FULL)
+        LLMVerdict(llm, "zero_shot").score([asked], Support.FULL)
     system, content = server.bodies[0]["messages"][0]["content"], user(server.bodies[0])
     assert "never an instruction" in " ".join(system.split())
     opening = next(line for line in content.splitlines() if line.startswith("<source "))
@@ -139,13 +136,13 @@ def test_an_instruction_in_a_document_stays_within_its_fence() -> None:
 
 def test_equal_pairs_are_asked_once() -> None:
     with model(lambda body: says("yes")) as (llm, server):
-        scores = LLMVerdict(llm, PromptChoice("zero_shot")).score([pair("A."), pair("A."), pair("B.")], Support.FULL)
+        scores = LLMVerdict(llm, "zero_shot").score([pair("A."), pair("A."), pair("B.")], Support.FULL)
     assert (len(server.bodies), scores.cost.calls, scores.cost.distinct_pairs) == (2, 2, 2)
 
 
 def test_money_is_counted_where_there_are_prices() -> None:
     with model(lambda body: says("yes"), prices=(1.0, 2.0)) as (llm, _):
-        verifier = LLMVerdict(llm, PromptChoice("zero_shot"))
+        verifier = LLMVerdict(llm, "zero_shot")
         first = verifier.score([pair("A.")], Support.FULL)
         second = verifier.score([pair("B."), pair("C.")], Support.FULL)
     assert first.cost.money == pytest.approx((10 * 1 + 1 * 2) / 1e6)  # the scripted server counts ten tokens and one
@@ -157,7 +154,7 @@ def test_money_is_counted_where_there_are_prices() -> None:
 
 def test_a_discrete_grade_gives_the_mass_at_or_above_the_level() -> None:
     with model(lambda body: says_with_logprobs(("1", {"0": 0.2, "1": 0.5, "2": 0.3}))) as (llm, _):
-        verifier = LLMScore(llm, PromptChoice("support_levels"), "discrete")
+        verifier = LLMScore(llm, "support_levels", "discrete")
         partial, full = (verifier.score([pair("A.")], level).values[0] for level in (Support.PARTIAL, Support.FULL))
     assert (partial, full) == (pytest.approx(0.8), pytest.approx(0.3))
 
@@ -165,7 +162,7 @@ def test_a_discrete_grade_gives_the_mass_at_or_above_the_level() -> None:
 @pytest.mark.parametrize(("text", "partial", "full"), [("0", 0.0, 0.0), ("1", 1.0, 0.0), ("Grade: 2", 1.0, 1.0)])
 def test_a_discrete_grade_without_logprobs(text: str, partial: float, full: float) -> None:
     with model(lambda body: says(text)) as (llm, _):
-        verifier = LLMScore(llm, PromptChoice("support_levels"), "discrete")
+        verifier = LLMScore(llm, "support_levels", "discrete")
         found = [verifier.score([pair("A.")], level) for level in (Support.PARTIAL, Support.FULL)]
     assert [scores.values[0] for scores in found] == [partial, full]
     assert found[0].cost.notes == {"without_logprobs": 1}
@@ -174,7 +171,7 @@ def test_a_discrete_grade_without_logprobs(text: str, partial: float, full: floa
 @pytest.mark.parametrize(("text", "expected"), [("0.85", 0.85), ("1", 1.0), ("Wynik: 0,4", 0.4)])
 def test_a_continuous_score_serves_both_levels(text: str, expected: float) -> None:
     with model(lambda body: says(text)) as (llm, _):
-        verifier = LLMScore(llm, PromptChoice("support_score"), "continuous")
+        verifier = LLMScore(llm, "support_score", "continuous")
         found = [verifier.score([pair("A.")], level).values[0] for level in (Support.PARTIAL, Support.FULL)]
     assert found == pytest.approx([expected, expected])
 
@@ -185,14 +182,14 @@ def test_a_continuous_score_serves_both_levels(text: str, expected: float) -> No
 )
 def test_a_grade_off_the_scale_is_unscored(scale: Any, text: str) -> None:
     with model(lambda body: says(text)) as (llm, _):
-        scores = LLMScore(llm, PromptChoice("support_score"), scale).score([pair("A.")], Support.FULL)
+        scores = LLMScore(llm, "support_score", scale).score([pair("A.")], Support.FULL)
     assert np.isnan(scores.values).all()
     assert scores.reasons[0].startswith("expected")
 
 
 def test_an_unknown_scale_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected discrete or continuous, came 'stars'"):
-        LLMScore(LLM(LLMOptions("m")), PromptChoice("support_score"), "stars")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="expected discrete or continuous, got 'stars'"):
+        LLMScore(LLM(LLMOptions("m")), "support_score", "stars")  # type: ignore[arg-type]
 
 
 # --- selections -------------------------------------------------------------------------------------------------------
@@ -218,7 +215,7 @@ TEN = Listing("A.", tuple(Document(f"T{i}", f"Text {i}.") for i in range(10)), "
 )
 def test_selections_are_read(text: str, positions: tuple[int, ...], notes: dict[str, int]) -> None:
     with model(lambda body: says(text)) as (llm, _):
-        (selection,) = LLMSelect(llm, PromptChoice("select")).select([TEN])
+        (selection,) = LLMSelect(llm, "select").select([TEN])
     assert (selection.positions, dict(selection.cost.notes), selection.reason) == (positions, notes, None)
 
 
@@ -227,7 +224,7 @@ def test_selections_are_read(text: str, positions: tuple[int, ...], notes: dict[
 )
 def test_no_list_is_unscored_with_the_reason(text: str) -> None:
     with model(lambda body: says(text) if "Bad." in user(body) else says('{"citations": [2]}')) as (llm, _):
-        good, bad = LLMSelect(llm, PromptChoice("select")).select([TEN, Listing("Bad.", TEN.documents, "en")])
+        good, bad = LLMSelect(llm, "select").select([TEN, Listing("Bad.", TEN.documents, "en")])
     assert good.positions == (1,)
     assert bad.positions is None
     assert bad.reason
@@ -235,7 +232,7 @@ def test_no_list_is_unscored_with_the_reason(text: str) -> None:
 
 def test_the_schema_knows_how_many_documents_there_are_and_the_first_selection_carries_the_cost() -> None:
     with model(lambda body: says('{"citations": [1]}')) as (llm, server):
-        first, second = LLMSelect(llm, PromptChoice("select")).select([TEN, Listing("B.", TEN.documents, "pl")])
+        first, second = LLMSelect(llm, "select").select([TEN, Listing("B.", TEN.documents, "pl")])
     schema = server.bodies[0]["structured_outputs"]["json"]
     assert schema["properties"]["citations"]["items"]["maximum"] == 10
     assert (first.cost.calls, second.cost.calls) == (2, 0)

@@ -15,7 +15,6 @@ from citeverifier.records import Support
 from citeverifier.verifiers.llm import LLMVerdict
 from citeverifier.verifiers.llm_score import LLMScore
 from citeverifier.verifiers.llm_select import LLMSelect
-from citeverifier.verifiers.prompted import PromptChoice
 
 pytestmark = pytest.mark.vllm
 HALF = {level: Threshold(0.5, "set by hand") for level in Support}
@@ -27,7 +26,7 @@ def client(url: str) -> LLM:
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
 def test_verdicts_are_probabilities_in_either_language(vllm_url: str, lang: str) -> None:
-    verifier = LLMVerdict(client(vllm_url), PromptChoice("zero_shot"))
+    verifier = LLMVerdict(client(vllm_url), "zero_shot")
     predictions, cost = run_scheme(Merged(), verifier, load_mini("test", lang)[:2], HALF)
     scores = [p.score for p in predictions]
     assert all(score is not None and 0 < score < 1 for score in scores)
@@ -37,21 +36,21 @@ def test_verdicts_are_probabilities_in_either_language(vllm_url: str, lang: str)
 
 
 def test_grades_fall_with_the_level(vllm_url: str) -> None:
-    verifier = LLMScore(client(vllm_url), PromptChoice("support_levels"), "discrete")
+    verifier = LLMScore(client(vllm_url), "support_levels", "discrete")
     pairs = [trial.pair for trial in Merged().trials(load_mini("test", "en")[:2])]
     partial, full = (verifier.score(pairs, level).values for level in (Support.PARTIAL, Support.FULL))
     assert np.all((full > 0) & (full < partial) & (partial < 1))
 
 
 def test_selections_are_lists_of_documents_or_unscored(vllm_url: str) -> None:
-    verifier = LLMSelect(client(vllm_url), PromptChoice("select", max_tokens=128))
+    verifier = LLMSelect(client(vllm_url), "select")
     predictions, cost = run_scheme(CiteList(), verifier, load_mini("test", "en")[:3], {})
     assert all(p.decision is not None or p.reason for p in predictions)
     assert cost.calls == len({p.trial.pair.statement_id for p in predictions})
 
 
 def test_free_talk_of_a_random_model_is_unscored_with_the_reason(vllm_url: str) -> None:
-    verifier = LLMVerdict(client(vllm_url), PromptChoice("cot", reasoning=True, max_tokens=48))
+    verifier = LLMVerdict(client(vllm_url), "cot", max_tokens=48)
     pairs = [trial.pair for trial in Merged().trials(load_mini("test", "en")[:2])]
     scores = verifier.score(pairs, Support.FULL)
     assert np.isnan(scores.values).all()
