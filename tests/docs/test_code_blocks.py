@@ -1,0 +1,149 @@
+"""What README and docs show is taken: Python runs, commands are ones that the programs understand.
+
+Commands are not executed here (some train for hours): each is composed or parsed as the program itself would do it, so
+that a renamed option, config or file fails.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from hydra import compose, initialize_config_dir
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+from citeverifier.cli import app
+from citeverifier.paths import configs_dir
+
+from .pages import PAGES, ROOT, blocks, commands
+
+# Programs with Hydra configs, by how their command lines begin.
+COMPOSED = {
+    ("python", "train.py"): "train",
+    ("citeverifier-train",): "train",
+    ("python", "eval.py"): "eval",
+    ("citeverifier-eval",): "eval",
+    ("python", "-m", "data_gen"): "data_gen",
+    ("citeverifier-rate",): "rate",
+    ("citeverifier-generate",): "generate",
+}
+RUN = ["README.md", "docs/first_steps.md", "docs/verify.md", "docs/fix.md"]  # others have tests of their own
+SHELL = {
+    "accelerate",
+    "cat",
+    "cd",
+    "curl",
+    "docker",
+    "export",
+    "git",
+    "hf",
+    "jq",
+    "sbatch",
+    "source",
+    "srun",
+    "torchrun",
+    "vllm",
+}
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_python_runs_in_the_order_of_the_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    shown = [block.text for block in blocks(ROOT / page) if block.language == "json"]
+    (tmp_path / "answers.jsonl").write_text("".join(shown), encoding="utf-8")  # the page's own example
+    shared: dict[str, Any] = {}
+    found = [block for block in blocks(ROOT / page) if block.language == "python"]
+    assert found
+    for block in found:
+        exec(compile("\n" * block.line + block.text, page, "exec"), shared)  # so that errors name the page's line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_json_can_be_read(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "json":
+            try:
+                json.loads(block.text)
+            except json.JSONDecodeError:
+                for line in block.text.splitlines():
+                    json.loads(line)
+
+
+def _runs(overrides: list[str]) -> list[list[str]]:
+    """Command lines without sweeps in which each value of each sweep occurs."""
+    parsed = OverridesParser.create().parse_overrides(overrides)
+    values = [[run[0] for batch in BasicSweeper.split_arguments([one], None) for run in batch] for one in parsed]
+    return [[each[i % len(each)] for each in values] for i in range(max(map(len, values), default=1))]
+
+
+@cache
+def _compose(config: str, overrides: tuple[str, ...]) -> None:
+    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+        compose(config, overrides=list(overrides), return_hydra_config=True)
+
+
+def _check(words: list[str]) -> None:
+    """Raise where the program would not take the command line."""
+    for start, config in COMPOSED.items():
+        if tuple(words[: len(start)]) == start:
+            rest = [word for word in words[len(start) :] if word not in ("-m", "--multirun")]
+            rest = [word for word in rest if not word.startswith(("hydra/launcher", "hydra.launcher"))]  # plugins
+            if rest[:1] in (["fit"], ["--help"]):
+                return
+            for overrides in _runs(rest):
+                _compose(config, tuple(overrides))
+            return
+    if words[0] == "citeverifier" or words[:3] == ["python", "-m", "citeverifier"]:
+        command: Any = typer.main.get_command(app)
+        rest = words[1:] if words[0] == "citeverifier" else words[3:]
+        name, found, rest = command.resolve_command(typer.Context(command), rest)
+        try:
+            if "--help" not in rest:
+                found.make_context(name, rest)
+        except typer.BadParameter as error:
+            if "does not exist" not in str(error):  # files of the reader's own
+                raise
+    elif words[0] == "make":
+        targets = re.findall(r"^([\w-]+)(?: [\w-]+)*:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        named = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        for word in words[1:]:
+            assert "=" in word or word in {*targets, *" ".join(named).split()}, f"make has no target {word}"
+    elif words[:2] == ["pip", "install"]:
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        for word in words[2:]:
+            for extra in re.findall(r"^\.\[([\w,]+)\]", word):
+                assert set(extra.split(",")) <= set(project["optional-dependencies"]), f"no such extra: {word}"
+            if re.match(r"models/", word):
+                assert (ROOT / word / "pyproject.toml").is_file(), f"no such package: {word}"
+    elif words[0] == "python" and words[1].endswith(".py"):
+        assert (ROOT / words[1]).is_file(), f"no such file: {words[1]}"
+    elif words[:2] == ["python", "-m"]:
+        assert importlib.util.find_spec(words[2]) is not None, f"no such module: {words[2]}"
+    else:
+        assert words[0] in SHELL or not re.fullmatch(r"[a-z][\w.-]*", words[0]), f"an unknown program: {words[0]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_commands_are_taken(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["eval.py"])
+    monkeypatch.setenv("CITEVERIFIER_REAL_DATA", "real")
+    for words in commands(page):
+        try:
+            _check(words)
+        except Exception as error:
+            raise AssertionError(f"{_name(page)}: {' '.join(words)}: {error}") from error
