@@ -42,8 +42,8 @@ def test_each_run_and_level_has_a_row(tmp_path: Path) -> None:
     (tmp_path / "run" / "predictions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     script = [sys.executable, str(REPOSITORY / "benchmarks" / "calibration.py")]
     shown = subprocess.run([*script, "."], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert "0.100 [0.100, 0.100]" in shown.stdout
-    assert "0.200 [0.200, 0.200]" in shown.stdout
+    assert "[0.100, 0.100]" in shown.stdout
+    assert "[0.200, 0.200]" in shown.stdout
     missing = subprocess.run([*script, "nowhere"], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert missing.returncode == 1
     assert "expected predictions.jsonl" in missing.stderr
