@@ -37,7 +37,7 @@ from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.records import Document, Example, Statement, Support
 from citeverifier.verifiers.cache import ScoreCache, with_cache
 from citeverifier.verifiers.ordinal import OrdinalVerifier
-from citeverifier.verifiers.top_k import TopK
+from citeverifier.verifiers.selectors import TopK
 
 SCHEMES: tuple[Any, ...] = (Merged(), Separate(), CiteSeparate(), CiteMerged(), CiteList())
 HALF = {level: Threshold(0.5, "given") for level in (Support.PARTIAL, Support.FULL)}

@@ -18,7 +18,7 @@ from citeverifier.cost import Cost
 from citeverifier.records import Document, Support
 from citeverifier.text.answer_reading import FactualPoint
 from citeverifier.verifiers.base import Listing, Selection
-from citeverifier.verifiers.listings import by_listing
+from citeverifier.verifiers.selectors import by_listing
 
 Count = Literal["kept", "free"]
 Finding = Literal["supported", "wrongly cited", "not found"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.base import Listing, Scorer, Scores
 from citeverifier.verifiers.bm25 import BM25
-from citeverifier.verifiers.listings import by_listing, each_alone, score_premises
+from citeverifier.verifiers.selectors import by_listing, each_alone, score_premises
 
 
 class WithRetrieval:

@@ -8,9 +8,7 @@ from dataclasses import replace
 from citeverifier.cost import Cost
 from citeverifier.records import Support
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, with_cost
-from citeverifier.verifiers.listings import each_alone, score_premises
-from citeverifier.verifiers.listwise import Listwise
-from citeverifier.verifiers.threshold import Threshold
+from citeverifier.verifiers.selectors import AboveThreshold, Listwise, each_alone, score_premises
 
 
 class BySupport:
@@ -52,7 +50,7 @@ class BySupport:
         """One document that is enough, two that complete each other, or all that support a part."""
         points, full = self._asked(points), self.thresholds[Support.FULL]
         enough = Listwise(self.scorer, self.candidates, alone=full, pair=0.0, nothing=full).select(points)
-        partly = Threshold(self.scorer, self.thresholds[Support.PARTIAL]).select(points)
+        partly = AboveThreshold(self.scorer, self.thresholds[Support.PARTIAL]).select(points)
         chosen = [whole if whole.positions else part for whole, part in zip(enough, partly, strict=True)]
         return with_cost(chosen, sum((selection.cost for selection in [*enough, *partly]), Cost()))
 

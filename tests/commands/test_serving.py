@@ -15,7 +15,7 @@ from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.records import Example, Pair, Support
 from citeverifier.verifiers.base import Scorer
 from citeverifier.verifiers.keyword import Keyword
-from citeverifier.verifiers.top_k import TopK
+from citeverifier.verifiers.selectors import TopK
 
 
 @dataclass

@@ -25,7 +25,7 @@ from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.cache import CachedScorer, ScoreCache, fingerprint_of, with_cache
 from citeverifier.verifiers.cascade import Cascade
 from citeverifier.verifiers.keyword import Keyword
-from citeverifier.verifiers.listwise import Listwise
+from citeverifier.verifiers.selectors import Listwise
 
 from .conftest import ByHand, make_pair
 

@@ -16,8 +16,8 @@ from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers import spread as module
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector
 from citeverifier.verifiers.keyword import Keyword
+from citeverifier.verifiers.selectors import TopK
 from citeverifier.verifiers.spread import shares, spread
-from citeverifier.verifiers.top_k import TopK
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), max_size=60), st.integers(1, 5))
