@@ -3,6 +3,7 @@
 # make study  the training study: one thing changed at a time (needs the real data, hours)
 # make test   sets up and runs the tests
 # make check  ruff, mypy
+# make docs   the pages as a site, in outputs/site
 # make reproduce-minilm, reproduce-herbert, reproduce-xlmr  train from the hub, evaluate, check the numbers (docs/reproduce.md)
 # make test-vllm  sets up vLLM (CPU build) in an environment of its own and runs the tests that want real servers
 PYTHON ?= python3
@@ -12,7 +13,7 @@ READY := $(VENV)/.ready
 VLLM_VENV ?= .venv-vllm
 VLLM_READY := $(VLLM_VENV)/.ready
 
-.PHONY: demo leaderboard study reproduce-minilm reproduce-herbert reproduce-xlmr test test-vllm check clean
+.PHONY: demo leaderboard study reproduce-minilm reproduce-herbert reproduce-xlmr test test-vllm check docs clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt models/citeverifier-minilm/pyproject.toml
@@ -133,6 +134,10 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(READY)
+	$(BIN)/python -m pip install -q -c constraints.txt -e ".[docs]"
+	$(BIN)/zensical build -f mkdocs.yml
 
 clean:
 	rm -rf $(VENV) $(VLLM_VENV) outputs
