@@ -2,6 +2,10 @@
 
 One `Example` is a question with its retrieved documents and the statements of its answer; one `Pair` is a statement
 with a premise. `docs/formats.md` shows a line of each. This module imports nothing of the package.
+
+The rules for a record that comes from outside stand at its fields (`Text`, `Lang` ...). Pydantic applies them, in
+`read_record` and wherever a pydantic model holds a record; building a record in Python asks for no more than that its
+parts fit together. Pydantic is imported by the first record that is read.
 """
 
 from __future__ import annotations
@@ -13,8 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum
+from functools import cache
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Annotated, Any, TypeVar
+
+from annotated_types import MinLen
 
 # A language is a file: adding citeverifier/text/languages/<code>.yaml makes it known everywhere.
 LANGUAGES: tuple[str, ...] = tuple(
@@ -49,23 +56,66 @@ class Support(IntEnum):
 
 
 LEVELS = (Support.PARTIAL, Support.FULL)  # the levels that a verifier is asked at
+Interval = tuple[Support, Support]
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """How pydantic reads a field: from its `core_schema` module and the schema of the plain type to a schema."""
+
+    schema: Callable[[Any, Callable[[], Any]], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        from pydantic_core import core_schema
+
+        return self.schema(core_schema, lambda: handler(source))
+
+
+def _null_is(default: Any) -> _Rule:
+    """Null, or no key at all, stands for `default`."""
+
+    def schema(core: Any, plain: Callable[[], Any]) -> Any:
+        filled = core.no_info_after_validator_function(
+            lambda value: default if value is None else value, core.nullable_schema(plain())
+        )
+        return core.with_default_schema(filled, default=default)
+
+    return _Rule(schema)
+
+
+def _level(core: Any, plain: Callable[[], Any]) -> Any:
+    names = core.literal_schema([level.label for level in Support])
+    return core.no_info_plain_validator_function(Support.parse, json_schema_input_schema=names)
+
+
+Text = Annotated[str, _Rule(lambda core, _: core.str_schema(strict=True, pattern=r"\S"))]
+Lang = Annotated[str, _Rule(lambda core, _: core.literal_schema(list(LANGUAGES)))]
+Position = Annotated[int, _Rule(lambda core, _: core.int_schema(strict=True, ge=0))]
+_Number = Annotated[float, _Rule(lambda core, _: core.float_schema(strict=True))]
+_Level = Annotated[Support, _Rule(_level)]
+_NotInFiles = Annotated[
+    float, _Rule(lambda core, plain: core.no_info_after_validator_function(lambda _: 1.0, core.any_schema()))
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """One retrieved source. `score` is the retriever's, where known."""
 
-    title: str
-    text: str
-    score: float | None = None
+    title: Annotated[str, _null_is("")]
+    text: Text
+    score: _Number | None = None
+
+
+Documents = Annotated[tuple[Document, ...], MinLen(1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A verbatim span of one document (0-based position in the example)."""
 
-    document: int
-    text: str
+    document: Position
+    text: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +127,13 @@ class Statement:
     themselves, and `edit` names the kind of alteration.
     """
 
-    text: str
-    citations: tuple[int, ...]
-    kind: str = "statement"
+    text: Text
+    citations: Annotated[tuple[Position, ...], _null_is(())]
+    kind: Annotated[str, _null_is("statement")] = "statement"
     span: str | None = None
-    evidence: tuple[Evidence, ...] = ()
+    evidence: Annotated[tuple[Evidence, ...], _null_is(())] = ()
     corrupted: str | None = None
-    altered_in: tuple[int, ...] = ()
+    altered_in: Annotated[tuple[Position, ...], _null_is(())] = ()
     edit: str | None = None
 
 
@@ -91,14 +141,41 @@ class Statement:
 class Example:
     """A question, its documents and its answer's statements in one language; known by `(id, lang)`."""
 
-    id: str
-    lang: str
-    group: str
-    question: str
-    documents: tuple[Document, ...]
-    statements: tuple[Statement, ...]
+    id: Text
+    lang: Lang
+    group: Annotated[str, _null_is("")]
+    question: Annotated[str, _null_is("")]
+    documents: Documents
+    statements: Annotated[tuple[Statement, ...], _null_is(())]
     answer: str | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Annotated[Mapping[str, Any], _null_is({})] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, documents: Iterable[Document | str], statements: Iterable[Statement] = (), lang: str = "en",
+        *, id: str = "", question: str = "", group: str = "", answer: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Example:  # fmt: skip
+        """The short form: documents (or their texts) and statements are enough. The group is the id by default."""
+        return cls(id, lang, group, question, _as_documents(documents), tuple(statements), answer, meta or {})
+
+    def __post_init__(self) -> None:
+        count = len(self.documents)
+        for number, statement in enumerate(self.statements):
+            named = {"citations": statement.citations, "altered_in": statement.altered_in}
+            named["evidence"] = tuple(item.document for item in statement.evidence)
+            for key, positions in named.items():
+                if outside := [position for position in positions if not 0 <= position < count]:
+                    raise RecordError(
+                        f"key 'statements[{number}].{key}': expected 0-based document positions below {count}, "
+                        f"got {outside[0]}"
+                    )
+            if len(set(statement.citations)) < len(statement.citations):
+                raise RecordError(
+                    f"key 'statements[{number}].citations': expected each document once, "
+                    f"got {list(statement.citations)}"
+                )
+        object.__setattr__(self, "group", self.group or self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +184,46 @@ class Pair:
 
     `support_min <= true support <= support_max`; both are None when unlabelled. `statement_id` is shared by every
     pair of one statement; its twin's ends in "/corrupted". `evidence`: sentences of the documents that people took the
-    support from, as they copied them. `weight` scales the training loss and is no part of files.
+    support from, as they copied them. `weight` scales the training loss and is no part of files. What is left empty of
+    `example`, `statement_id` and `group` is the id (of `group`: the example's).
     """
 
-    id: str
-    example: str
-    statement_id: str
-    lang: str
-    group: str
-    statement: str
-    documents: tuple[Document, ...]
-    kind: str
+    id: Text
+    example: Annotated[str, _null_is("")]
+    statement_id: Annotated[str, _null_is("")]
+    lang: Lang
+    group: Annotated[str, _null_is("")]
+    statement: Text
+    documents: Documents
+    kind: Annotated[str, _null_is("pair")]
     context: str | None = None
-    support_min: Support | None = None
-    support_max: Support | None = None
-    weight: float = 1.0
-    evidence: tuple[str, ...] = ()
+    support_min: _Level | None = None
+    support_max: _Level | None = None
+    weight: _NotInFiles = 1.0
+    evidence: Annotated[tuple[Text, ...], _null_is(())] = ()
+
+    @classmethod
+    def of(
+        cls, statement: str, documents: Iterable[Document | str], lang: str = "en",
+        *, id: str = "", example: str = "", statement_id: str = "", group: str = "", kind: str = "pair",
+        context: str | None = None, support: Interval | None = None, evidence: Iterable[str] = (),
+    ) -> Pair:  # fmt: skip
+        """The short form: a statement and its documents (or their texts) are enough; `support` is (least, most)."""
+        low, high = support or (None, None)
+        return cls(
+            id, example, statement_id, lang, group, statement, _as_documents(documents), kind, context, low, high,
+            evidence=tuple(evidence),
+        )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        low, high = self.support_min, self.support_max
+        if (low is None) != (high is None):
+            raise RecordError("expected support_min and support_max both given or both null, got one of them")
+        if low is not None and high is not None and low > high:
+            raise RecordError(f"expected support_min <= support_max, got {low.label!r} > {high.label!r}")
+        for name, default in (("example", self.id), ("statement_id", self.id), ("group", self.example or self.id)):
+            if not getattr(self, name):
+                object.__setattr__(self, name, default)
 
     def reaches(self, level: Support) -> bool | None:
         """Whether the labelled support is at least `level`; None where the interval leaves it open."""
@@ -131,6 +232,10 @@ class Pair:
         if self.support_min >= level:
             return True
         return False if self.support_max < level else None
+
+
+def _as_documents(documents: Iterable[Document | str]) -> tuple[Document, ...]:
+    return tuple(Document("", each) if isinstance(each, str) else each for each in documents)
 
 
 def statement_id(example: Example, position: int, *, corrupted: bool = False) -> str:
@@ -147,146 +252,68 @@ def twin_id(statement: str) -> str:
 
 Record = TypeVar("Record")
 
+# What pydantic's kinds of error mean; others speak for themselves.
+_EXPECTED = {
+    "missing": "a value",
+    "string_type": "a string",
+    "string_unicode": "Unicode text",
+    "string_pattern_mismatch": "some text",
+    "int_type": "a whole number",
+    "greater_than_equal": "a number from {ge}",
+    "float_type": "a number",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "too_short": "at least {min_length} entry",
+    "dataclass_type": "an object",
+    "mapping_type": "an object",
+    "literal_error": "{expected}",
+}
 
-def _take(row: Mapping[str, Any], key: str, kind: type | tuple[type, ...], *, optional: bool = False) -> Any:
-    if key not in row or row[key] is None:
-        if optional:
-            return None
-        raise RecordError(f"key {key!r}: expected {_kind(kind)}, got {'nothing' if key not in row else 'null'}")
-    value = row[key]
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise RecordError(f"key {key!r}: expected {_kind(kind)}, got {type(value).__name__} {_short(value)}")
-    return value
+
+def read_record(kind: type[Record], value: Any) -> Record:
+    """`value`, a decoded JSON object, as a record of `kind`; raises RecordError naming the key at fault."""
+    try:
+        return _adapter(kind).validate_python(value)  # type: ignore[arg-type, no-any-return]
+    except ValueError as error:
+        raise RecordError(error_text(error)) from None
 
 
-def _kind(kind: type | tuple[type, ...]) -> str:
-    names = {str: "a string", list: "a list", dict: "an object", int: "an integer", float: "a number"}
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    return names[kinds[-1]]
+@cache
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def error_text(error: Any) -> str:
+    """The first error that pydantic found, in the form "key 'documents[0].text': expected some text, got ''"."""
+    first = error.errors(include_url=False)[0]
+    kind, context = first["type"], first.get("ctx", {})
+    value = "nothing" if kind == "missing" else _short(first["input"])
+    told = context.get("error") or f"expected {_EXPECTED.get(kind, first['msg']).format(**context)}, got {value}"
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
+    return f"key {key!r}: {told}" if key else str(told)
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _text(row: Mapping[str, Any], key: str) -> str:
-    value: str = _take(row, key, str)
-    if not value.strip():
-        raise RecordError(f"key {key!r}: expected some text, got {_short(value)}")
-    return value
-
-
-def _lang(row: Mapping[str, Any]) -> str:
-    lang: str = _take(row, "lang", str)
-    if lang not in LANGUAGES:
-        raise RecordError(f"key 'lang': expected one of {', '.join(LANGUAGES)}, got {lang!r}")
-    return lang
-
-
-def _position(value: Any, where: str, count: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < count:
-        raise RecordError(f"{where}: expected a 0-based document position below {count}, got {_short(value)}")
-    return value
-
-
-def _documents(row: Mapping[str, Any]) -> tuple[Document, ...]:
-    documents = []
-    for i, item in enumerate(_take(row, "documents", list)):
-        try:
-            if not isinstance(item, dict):
-                raise RecordError(f"expected an object, got {type(item).__name__}")
-            title = _take(item, "title", str, optional=True) or ""
-            score = _take(item, "score", (int, float), optional=True)
-            documents.append(Document(title, _text(item, "text"), None if score is None else float(score)))
-        except RecordError as error:
-            raise RecordError(f"documents[{i}]: {error}") from None
-    if not documents:
-        raise RecordError("key 'documents': expected at least one document, got an empty list")
-    return tuple(documents)
-
-
-def _statement(item: Any, count: int) -> Statement:
-    if not isinstance(item, dict):
-        raise RecordError(f"expected an object, got {type(item).__name__}")
-    positions = {
-        key: tuple(_position(value, f"key {key!r}", count) for value in _take(item, key, list, optional=True) or ())
-        for key in ("citations", "altered_in")
-    }
-    if len(set(positions["citations"])) != len(positions["citations"]):
-        raise RecordError(f"key 'citations': expected each document once, got {list(positions['citations'])}")
-    evidence = []
-    for entry in _take(item, "evidence", list, optional=True) or ():
-        if not isinstance(entry, dict):
-            raise RecordError(f"key 'evidence': expected objects, got {type(entry).__name__}")
-        evidence.append(Evidence(_position(entry.get("document"), "evidence", count), _text(entry, "text")))
-    return Statement(
-        text=_text(item, "text"),
-        citations=positions["citations"],
-        kind=_take(item, "kind", str, optional=True) or "statement",
-        span=_take(item, "span", str, optional=True),
-        evidence=tuple(evidence),
-        corrupted=_take(item, "corrupted", str, optional=True),
-        altered_in=positions["altered_in"],
-        edit=_take(item, "edit", str, optional=True),
+    text = (
+        "null"
+        if value is None
+        else repr(value)
+        if isinstance(value, str | bool)
+        else f"{type(value).__name__} {value!r}"
     )
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def example_from_json(row: Mapping[str, Any]) -> Example:
     """Build an `Example` from a decoded JSON object; raises RecordError naming the key at fault."""
-    documents = _documents(row)
-    statements = []
-    for i, item in enumerate(_take(row, "statements", list, optional=True) or ()):
-        try:
-            statements.append(_statement(item, len(documents)))
-        except RecordError as error:
-            raise RecordError(f"statements[{i}]: {error}") from None
-    identity = _text(row, "id")
-    return Example(
-        id=identity,
-        lang=_lang(row),
-        group=_take(row, "group", str, optional=True) or identity,
-        question=_take(row, "question", str, optional=True) or "",
-        documents=documents,
-        statements=tuple(statements),
-        answer=_take(row, "answer", str, optional=True),
-        meta=_take(row, "meta", dict, optional=True) or {},
-    )
+    return read_record(Example, row)
 
 
 def pair_from_json(row: Mapping[str, Any]) -> Pair:
     """Build a `Pair` from a decoded JSON object; raises RecordError naming the key at fault."""
-    low, high = row.get("support_min"), row.get("support_max")
-    if (low is None) != (high is None):
-        raise RecordError("expected support_min and support_max both given or both null, got one of them")
-    support_min = None if low is None else Support.parse(low)
-    support_max = None if high is None else Support.parse(high)
-    if support_min is not None and support_max is not None and support_min > support_max:
-        raise RecordError(f"expected support_min <= support_max, got {low!r} > {high!r}")
-    identity = _text(row, "id")
-    example = _take(row, "example", str, optional=True) or identity
-    return Pair(
-        id=identity,
-        example=example,
-        statement_id=_take(row, "statement_id", str, optional=True) or identity,
-        lang=_lang(row),
-        group=_take(row, "group", str, optional=True) or example,
-        statement=_text(row, "statement"),
-        documents=_documents(row),
-        kind=_take(row, "kind", str, optional=True) or "pair",
-        context=_take(row, "context", str, optional=True),
-        support_min=support_min,
-        support_max=support_max,
-        evidence=_evidence(row),
-    )
-
-
-def _evidence(row: Mapping[str, Any]) -> tuple[str, ...]:
-    found = _take(row, "evidence", list, optional=True) or []
-    for i, text in enumerate(found):
-        if not isinstance(text, str) or not text.strip():
-            raise RecordError(f"evidence[{i}]: expected some text, got {_short(text)}")
-    return tuple(found)
+    return read_record(Pair, row)
 
 
 @contextmanager
@@ -328,7 +355,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise RecordError(f"expected UTF-8, got byte {line[error.start]:#04x}") from None
     except json.JSONDecodeError as error:
-        raise RecordError(f"expected one JSON object a line, got {_short(line[:40])} ({error.msg})") from None
+        raise RecordError(f"expected one JSON object a line, got {line[:40]!r} ({error.msg})") from None
     if not isinstance(row, dict):
         raise RecordError(f"expected a JSON object, got {type(row).__name__}")
     return row

@@ -1,4 +1,4 @@
-"""Held: records survive their JSONL form, and a bad input is one error: where, what was expected, what got."""
+"""Held: records survive their JSONL form, and a bad input is one error: where, what was expected, what it got."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from citeverifier.records import (
     LANGUAGES,
@@ -21,6 +22,7 @@ from citeverifier.records import (
     RecordError,
     Statement,
     Support,
+    error_text,
     example_from_json,
     example_to_json,
     once,
@@ -32,6 +34,7 @@ from citeverifier.records import (
     write_jsonl,
 )
 
+NONE, PARTIAL, FULL = Support
 ANY_TEXT = st.text(max_size=30)
 TEXT = st.text(min_size=1, max_size=30).filter(lambda text: text.strip() != "")
 SCORE = st.none() | st.floats(allow_nan=False, allow_infinity=False)
@@ -128,45 +131,61 @@ def with_statement(**changed: Any) -> bytes:
     return line(EXAMPLE, statements=[EXAMPLE["statements"][0] | changed])
 
 
-# What is wrong, the line, what the message says was expected and what it says got.
+# What is wrong, the line, what the message says was expected and what it says it got.
 BAD_EXAMPLES = {
     "malformed JSON": (b'{"id": "e2", ', "one JSON object a line", '{"id": "e2", '),
     "two objects": (line(EXAMPLE) + line(EXAMPLE), "one JSON object a line", "Extra data"),
     "a list": (b"[1, 2]", "a JSON object", "list"),
     "a number": (b"3", "a JSON object", "int"),
     "bad UTF-8": (line(EXAMPLE) + b"\xff", "UTF-8", "0xff"),
-    "no id": (line({k: v for k, v in EXAMPLE.items() if k != "id"}), "a string", "nothing"),
+    "no id": (line({k: v for k, v in EXAMPLE.items() if k != "id"}), "'id': expected a value", "nothing"),
     "blank id": (line(EXAMPLE, id=" "), "some text", "' '"),
-    "null language": (line(EXAMPLE, lang=None), "a string", "null"),
-    "unknown language": (line(EXAMPLE, lang="xx"), "en, pl", "'xx'"),
-    "no documents": (line(EXAMPLE, documents=[]), "at least one document", "an empty list"),
-    "a document that is text": (line(EXAMPLE, documents=["Wisła"]), "documents[0]: expected an object", "str"),
-    "an empty document": (line(EXAMPLE, documents=[{"title": "A", "text": "  "}]), "some text", "'  '"),
+    "null language": (line(EXAMPLE, lang=None), "'en' or 'pl'", "null"),
+    "unknown language": (line(EXAMPLE, lang="xx"), "'en' or 'pl'", "'xx'"),
+    "no documents": (line(EXAMPLE, documents=[]), "'documents': expected at least 1 entry", "list []"),
+    "a document that is text": (line(EXAMPLE, documents=["Wisła"]), "'documents[0]': expected an object", "'Wisła'"),
+    "an empty document": (
+        line(EXAMPLE, documents=[{"title": "A", "text": "  "}]),
+        "key 'documents[0].text': expected some text",
+        "'  '",
+    ),
     "a score that is text": (line(EXAMPLE, documents=[{"text": "a", "score": "9"}]), "a number", "'9'"),
     "a score that is a truth value": (line(EXAMPLE, documents=[{"text": "a", "score": True}]), "a number", "True"),
     "documents that are text": (line(EXAMPLE, documents="Wisła"), "a list", "'Wisła'"),
-    "citation past the end": (with_statement(citations=[2]), "position below 2", "2"),
-    "citation before the start": (with_statement(citations=[-1]), "position below 2", "-1"),
-    "citation that is a truth value": (with_statement(citations=[True]), "position below 2", "True"),
+    "citation past the end": (with_statement(citations=[2]), "positions below 2", "2"),
+    "citation before the start": (
+        with_statement(citations=[-1]),
+        "citations[0]': expected a number from 0",
+        "-1",
+    ),
+    "citation that is a truth value": (with_statement(citations=[True]), "a whole number", "True"),
     "citation given twice": (with_statement(citations=[1, 1]), "each document once", "[1, 1]"),
-    "altered_in past the end": (with_statement(altered_in=[5]), "'altered_in': expected", "5"),
-    "evidence past the end": (with_statement(evidence=[{"document": 4, "text": "a"}]), "evidence: expected", "4"),
-    "evidence without a document": (with_statement(evidence=[{"text": "a"}]), "evidence: expected", "None"),
-    "evidence that is text": (with_statement(evidence=["a"]), "objects", "str"),
-    "an empty statement": (with_statement(text=""), "statements[0]: key 'text': expected some text", "''"),
-    "a statement that is text": (line(EXAMPLE, statements=["Wisła"]), "statements[0]: expected an object", "str"),
+    "altered_in past the end": (with_statement(altered_in=[5]), "'statements[0].altered_in': expected", "5"),
+    "evidence past the end": (
+        with_statement(evidence=[{"document": 4, "text": "a"}]),
+        "'statements[0].evidence': expected",
+        "4",
+    ),
+    "evidence without a document": (
+        with_statement(evidence=[{"text": "a"}]),
+        "evidence[0].document': expected",
+        "nothing",
+    ),
+    "evidence that is text": (with_statement(evidence=["a"]), "an object", "'a'"),
+    "an empty statement": (with_statement(text=""), "'statements[0].text': expected some text", "''"),
+    "a statement that is text": (line(EXAMPLE, statements=["Wisła"]), "'statements[0]': expected an object", "'Wisła'"),
 }
 BAD_PAIRS = {
     "support_min alone": (line(PAIR, support_max=None), "both given or both null", "one of them"),
     "support_max alone": (line(PAIR, support_min=None), "both given or both null", "one of them"),
     "min above max": (line(PAIR, support_min="full", support_max="none"), "<= support_max", "'full' > 'none'"),
     "unknown level": (line(PAIR, support_max="most"), "none, partial or full", "'most'"),
-    "evidence no list": (line(PAIR, evidence="S."), "a list", "str"),
+    "evidence no list": (line(PAIR, evidence="S."), "a list", "'S.'"),
     "evidence of no text": (line(PAIR, evidence=["S.", " "]), "some text", "' '"),
     "a level that is a number": (line(PAIR, support_min=0), "none, partial or full", "0"),
     "no statement": (line({k: v for k, v in PAIR.items() if k != "statement"}), "'statement': expected", "nothing"),
-    "an empty document": (line(PAIR, documents=[{"text": ""}]), "documents[0]: key 'text': expected", "''"),
-    "unknown language": (line(PAIR, lang="de"), "en, pl", "'de'"),
+    "an empty document": (line(PAIR, documents=[{"text": ""}]), "'documents[0].text': expected", "''"),
+    "unknown language": (line(PAIR, lang="de"), "'en' or 'pl'", "'de'"),
 }
 
 
@@ -248,6 +267,36 @@ def test_left_out_keys_have_defaults() -> None:
     assert pair == Pair("p", "p", "p", "en", "p", "S.", (Document("", "Text."),), "pair")
 
 
+def test_short_forms_need_a_statement_and_documents_alone() -> None:
+    short = Pair.of("S.", ["Text.", Document("T", "More.")], support=(NONE, PARTIAL))
+    assert short == Pair(
+        "", "", "", "en", "", "S.", (Document("", "Text."), Document("T", "More.")), "pair", None, NONE, PARTIAL
+    )
+    whole = Pair.of("S.", ["Text."], "pl", id="p", example="e", evidence=["Text."])
+    assert (whole.lang, whole.example, whole.statement_id, whole.group) == ("pl", "e", "p", "e")
+    example = Example.of(["Text."], [Statement("S.", (0,))], id="e", question="Q?")
+    assert example == Example("e", "en", "e", "Q?", (Document("", "Text."),), (Statement("S.", (0,)),))
+
+
+def test_records_made_in_python_fit_together() -> None:
+    with pytest.raises(RecordError, match=r"'statements\[0\]\.citations': expected 0-based .* below 1, got 1$"):
+        Example.of(["Text."], [Statement("S.", (1,))])
+    with pytest.raises(RecordError, match="expected support_min <= support_max, got 'full' > 'none'"):
+        Pair.of("S.", ["Text."], support=(FULL, NONE))
+
+
+def test_a_pydantic_model_reads_records_by_the_same_rules() -> None:
+    class Request(BaseModel):
+        documents: list[Document]
+        pair: Pair | None = None
+
+    assert Request.model_validate({"documents": [{"text": "T."}]}).documents == [Document("", "T.")]
+    assert Request.model_json_schema()["$defs"]["Document"]["required"] == ["text"]
+    with pytest.raises(ValueError, match="documents") as raised:
+        Request.model_validate({"documents": [{"text": " "}]})
+    assert error_text(raised.value) == "key 'documents[0].text': expected some text, got ' '"
+
+
 def test_a_line_of_each_form_is_the_documented_one(worked_example: Example, pairs: list[Pair]) -> None:
     example = example_to_json(worked_example)
     assert list(example) == ["id", "lang", "group", "question", "answer", "documents", "statements", "meta"]
@@ -293,9 +342,6 @@ def test_no_half_written_file(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="the source broke"):
         write_jsonl(file, failing_rows())
     assert file.read_text(encoding="utf-8") == '{"id": "ż"}\n'
-
-
-NONE, PARTIAL, FULL = Support
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_one_process_and_two_write_the_same(corpus: Path, one: tuple[str, str]) 
     summary = json.loads((corpus / "one" / "_summary.json").read_text())
     assert summary["reasons"] == {"the statement has no words besides stop words": 1}
     assert summary["first_bad_records"] == [
-        r"b.jsonl:4: expected one JSON object a line, came b'{broken\n' "
+        r"b.jsonl:4: expected one JSON object a line, got b'{broken\n' "
         "(Expecting property name enclosed in double quotes)"
     ]
 
@@ -156,7 +156,7 @@ def test_a_run_that_scored_nothing_says_so_and_fails(tmp_path: Path) -> None:
     assert told.exit_code == 2
     assert "expected a pair that can be scored, came 1 records and none" in told.stderr
     summary = json.loads((tmp_path / "out" / "_summary.json").read_text())
-    assert summary["first_bad_records"] == [f"{file}:1: key 'lang': expected a string, came nothing"]
+    assert summary["first_bad_records"] == [f"{file}:1: key 'lang': expected a value, got nothing"]
 
 
 def test_a_file_that_was_cut_is_said(tmp_path: Path, corpus: Path) -> None:

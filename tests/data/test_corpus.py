@@ -64,7 +64,7 @@ def test_bad_records_keep_their_place_and_the_rest_goes_on(tmp_path: Path) -> No
     assert errors.keys() == {3, 4, 5, 6}
     assert "expected one JSON object a line" in str(errors[3])
     assert "expected UTF-8" in str(errors[4])
-    assert "at least one document" in str(errors[6])
+    assert "at least 1 entry" in str(errors[6])
 
 
 def test_statement_and_documents_are_enough(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_a_missing_file_is_named(path: str) -> None:
 def test_a_bad_record_is_named(worked_example: Example, tmp_path: Path) -> None:
     file = tmp_path / "examples.jsonl"
     write_jsonl(file, [example_to_json(worked_example), {"id": "e", "lang": "en", "documents": []}])
-    with pytest.raises(RecordError, match=r"examples\.jsonl:2: key 'documents': expected at least one document, got"):
+    with pytest.raises(RecordError, match=r"examples\.jsonl:2: key 'documents': expected at least 1 entry, got"):
         load(str(file))
     hotpot = tmp_path / "hotpot.jsonl"
     write_jsonl(hotpot, [HOTPOTQA, {"_id": "q2"}])

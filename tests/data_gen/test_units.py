@@ -114,7 +114,8 @@ def test_nothing_left_is_an_error(tmp_path: Path) -> None:
 
 def test_unusable_questions_are_counted(tmp_path: Path) -> None:
     good = examples(1)[0]
-    records = [good, replace(good, id="a", question=" "), replace(good, id="b", documents=good.documents[:1])]
+    few = replace(good, id="b", documents=good.documents[:1], statements=())
+    records = [good, replace(good, id="a", question=" "), few]
     tally = run_stage("s", tmp_path / "s.jsonl", records, usable(tools(tmp_path), statements=False))
     assert (tally.kept, tally.dropped) == (1, {"no question": 1, "too few documents": 1})
     assert next(read_stage(tmp_path / "s.jsonl")).statements == ()
