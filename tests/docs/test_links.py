@@ -22,7 +22,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:
-    reached, ahead = set(), [ROOT / "README.md"]
+    reached, ahead = set(), [ROOT / "README.md", ROOT / "docs" / "index.md"]  # the second is the site's first page
     while ahead:
         page = ahead.pop()
         if page in reached:
