@@ -175,27 +175,28 @@ def score(
     threshold: Annotated[float | None, typer.Option(help="Decide from here on; default: the checkpoint's.")] = None,
     setting: Annotated[list[str] | None, typer.Option(help="As for eval.py: verifier.dtype=float32.")] = None,
     lang: Annotated[str | None, typer.Option(help="Language of records that name none.")] = None,
-    part_rows: Annotated[int, typer.Option(help="Input rows an output file.", min=1)] = 8192,
+    workers: Annotated[int, typer.Option(help="Files scored at once; over 1 takes Ray.", min=1)] = 1,
+    address: Annotated[
+        str | None, typer.Option(help="A Ray cluster, such as auto; default: this machine.", show_default=False)
+    ] = None,
 ) -> None:
-    """Score a corpus of pairs of any size, on one process or (under torchrun) many."""
+    """Score a corpus of pairs of any size, in one process or (with Ray) on many machines."""
     import time
 
     from citeverifier.commands.errors import plain_errors
     from citeverifier.commands.score import job_from_options, say
     from citeverifier.commands.score import score as run
-    from citeverifier.processes import one_console
 
     started = time.perf_counter()
-    one_console()
     with plain_errors():
-        job = job_from_options(
+        job, built = job_from_options(
             inputs, out, model=model, verifier=verifier, level=level, threshold=threshold, settings=setting or [],
-            part_rows=part_rows, lang=lang,
+            lang=lang,
         )  # fmt: skip
-        summary = run(job)
+        summary = run(job, built, workers, address)
         say(job, summary, started)
-        if summary is not None and not summary["scored"]:
-            raise ValueError(f"expected a pair that can be scored, came {summary['pairs']} records and none")
+        if not summary["scored"]:
+            raise ValueError(f"expected a pair that can be scored, got {summary['pairs']} records and none")
 
 
 @app.command()

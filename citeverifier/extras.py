@@ -13,6 +13,7 @@ EXTRAS = {
     "serve": ("citeverifier serve", ("fastapi", "uvicorn", "prometheus-client")),
     "embedding": ("sentence embeddings", ("sentence-transformers",)),
     "data": ("making data", ("bm25s", "pyarrow", "huggingface-hub")),
+    "ray": ("citeverifier score on several workers", ("ray",)),
 }
 
 

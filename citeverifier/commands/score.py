@@ -1,81 +1,214 @@
-"""citeverifier score IN... OUT: pairs of any number into parquet parts, on one process or many, going on after a stop.
+"""citeverifier score IN... OUT: pairs of any number into parquet files of scores, one for each input file.
 
-A part is a fixed number of rows of one input file and has one output file, whichever process makes it: the processes
-of a run share the parts out by number and never talk to each other. A part's file appears under its name only when it
-is whole, so a run that was stopped, or is run again with more processes, makes what is not there yet.
+A file is read, scored and written a block at a time, in this process or, with the same function, by Ray's workers. Its
+scores appear under their name only when they are whole, so a run that was stopped goes on with the files that are
+missing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
-import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import citeverifier
-from citeverifier.data.corpus import CorpusRow, find_files, parts
-from citeverifier.processes import rank, world_size
+from citeverifier.data.corpus import CorpusRow, find_files, read_blocks
+from citeverifier.processes import world_size
 from citeverifier.records import LANGUAGES, Support
 
 RUN = "_run.json"  # underscores: readers of parquet folders pass such files over
 SUMMARY = "_summary.json"
-BAD = "bad record: "
+BLOCK = 8192  # rows held in memory
+_BAD = "bad record: "
+_FOOTER = "citeverifier"  # the key of a file's counts in its footer
 _ENDS = 1 << 20  # bytes at both ends of an input that identify it, with its size
 _SHOWN = 20  # bad records that the summary names
+_QUIET_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_LOG_LEVEL": "ERROR", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+_STORE = 1 << 27  # bytes of Ray's object store on this machine: no rows pass through it
 
 
 @dataclass(frozen=True)
-class Job:
-    """What is scored, and how.
+class ScoreJob:
+    """What is scored, and how. Every worker makes a verifier of its own with `build`.
 
-    `threshold`: from where on a score decides true; None = no decisions. `part_rows`: rows of an input file in one
-    output file.
+    `threshold`: from where on a score decides true; None = no decisions.
     """
 
     files: list[Path]
     out: Path
-    verifier: Any
+    build: Callable[[], Any]
     level: Support
-    threshold: float | None
-    part_rows: int = 8192
+    threshold: float | None = None
     lang: str | None = None
 
+    def scores_of(self, number: int) -> Path:
+        """Where the scores of input file `number` go."""
+        return self.out / f"part-{number:05d}.parquet"
 
-def score(job: Job) -> dict[str, Any] | None:
-    """Score this process's parts; returns the summary, or None where other processes still have parts to do.
 
-    Raises ValueError where `out` holds scores of something else.
+def score(job: ScoreJob, verifier: Any, workers: int = 1, address: str | None = None) -> dict[str, Any]:
+    """Score the files that have no scores yet and return the summary of all.
+
+    One worker is this process with `verifier`; several, or those of the Ray cluster at `address`, build their own.
+
+    Raises ValueError where the folder holds scores of something else, OSError or ValueError where a file cannot be
+    read.
     """
     from tqdm.auto import tqdm
 
-    _claim(job)
-    names: list[str] = []
-
-    def wanted(file: int, part: int) -> bool:
-        return (file + part) % world_size() == rank() and not (job.out / part_name(file, part)).is_file()
-
-    with tqdm(desc="scoring", unit=" pairs", disable=True if rank() else None) as bar:
-        for part in parts(job.files, job.part_rows, wanted, job.lang):
-            names.append(part_name(part.file, part.number))
-            if part.rows is not None:
-                _write_part(job, job.out / names[-1], str(job.files[part.file]), part.rows)
-                bar.update(len(part.rows))
-    if not all((job.out / name).is_file() for name in names):
-        return None
-    summary = _summarise(job.out, names)
+    if world_size() > 1:
+        raise ValueError("citeverifier score: expected one process, got several; it starts its own with --workers N")
+    _claim(job, verifier)
+    missing = [number for number in range(len(job.files)) if not job.scores_of(number).is_file()]
+    with tqdm(desc="scoring", unit=" pairs") as bar:
+        if workers == 1 and address is None:
+            for number in missing:
+                score_file(job, verifier, number, bar.update)
+        elif missing:
+            for pairs in _score_with_ray(job, missing, workers, address):
+                bar.update(pairs)
+    for leftover in job.out.glob("*.partial"):  # of runs that were killed
+        leftover.unlink()
+    summary = _summarise(job)
     _write_json(job.out / SUMMARY, summary)
     return summary
 
 
-def part_name(file: int, part: int) -> str:
-    """The output file of part `part` of input file `file`, both from 0."""
-    return f"part-{file:05d}-{part:06d}.parquet"
+def score_file(
+    job: ScoreJob, verifier: Any, number: int, progress: Callable[[int], Any] = lambda pairs: None, block: int = BLOCK
+) -> None:
+    """Score one input file, a block at a time; `progress` is told the rows of each."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema(
+        [("id", pa.string()), ("source", pa.string()), ("row", pa.int64()), ("score", pa.float64()),
+         ("decision", pa.bool_()), ("reason", pa.string())]
+    )  # fmt: skip
+    source, path = job.files[number], job.scores_of(number)
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    counts = _Counts()
+    with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
+        for rows in read_blocks(source, block, job.lang):
+            scored = _score_rows(job, verifier, str(source), rows)
+            counts.add(scored)
+            writer.write_table(pa.Table.from_pylist(scored, schema=schema))
+            progress(len(rows))
+        writer.add_key_value_metadata({_FOOTER: json.dumps(counts.__dict__)})
+    unfinished.replace(path)
+
+
+def _score_rows(job: ScoreJob, verifier: Any, source: str, rows: Sequence[CorpusRow]) -> list[dict[str, Any]]:
+    """A row of scores for each row of a block."""
+    pairs = [row.pair for row in rows if row.pair is not None]
+    scores = verifier.score(pairs, job.level) if pairs else None
+    scored: list[dict[str, Any]] = []
+    position = 0
+    for row in rows:
+        result: dict[str, Any] = {"id": None, "source": source, "row": row.number, "reason": f"{_BAD}{row.error}"}
+        if row.pair is not None and scores is not None:
+            value = float(scores.values[position])
+            result["id"] = row.pair.id
+            if math.isnan(value):
+                result["reason"] = scores.reasons.get(position, "the verifier gave no score")
+            else:
+                decision = None if job.threshold is None else value >= job.threshold
+                result |= {"score": value, "decision": decision, "reason": None}
+            position += 1
+        scored.append(result)
+    return scored
+
+
+class _Counts:
+    """Counts over rows of scores, for the summary."""
+
+    def __init__(self) -> None:
+        self.pairs = self.scored = self.unscored = self.bad_records = self.decided_true = 0
+        self.reasons: Counter[str] = Counter()
+        self.first_bad_records: list[str] = []
+
+    def add(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Count rows."""
+        self.pairs += len(rows)
+        for row in rows:
+            if row["reason"] is None:
+                self.scored += 1
+                self.decided_true += row["decision"] is True
+            elif row["reason"].startswith(_BAD):
+                self.bad_records += 1
+                if len(self.first_bad_records) < _SHOWN:
+                    self.first_bad_records.append(f"{row['source']}:{row['row']}: {row['reason'].removeprefix(_BAD)}")
+            else:
+                self.unscored += 1
+                self.reasons[row["reason"]] += 1
+
+
+def _summarise(job: ScoreJob) -> dict[str, Any]:
+    """The counts in the footers of all files, added up."""
+    import pyarrow.parquet as pq
+
+    total: dict[str, Any] = _Counts().__dict__
+    for number in range(len(job.files)):
+        counts = json.loads(pq.read_metadata(job.scores_of(number)).metadata[_FOOTER.encode()])
+        for key, value in counts.items():
+            total[key] += Counter(value) if key == "reasons" else value
+    del total["first_bad_records"][_SHOWN:]
+    return total | {"reasons": dict(total["reasons"].most_common(_SHOWN)), "parts": len(job.files)}
+
+
+class _RayWorker:
+    """Scores the files it is given, with a verifier of its own; what it cannot read it gives back as an error."""
+
+    def __init__(self, job: ScoreJob) -> None:
+        self.job, self.verifier = job, job.build()
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        pairs: list[int] = []
+        try:
+            score_file(self.job, self.verifier, int(row["number"]), pairs.append)
+        except (ValueError, OSError) as error:
+            return {"pairs": sum(pairs), "error": str(error)}
+        return {"pairs": sum(pairs), "error": ""}
+
+
+def _score_with_ray(job: ScoreJob, numbers: Sequence[int], workers: int, address: str | None) -> Iterator[int]:
+    """Score files on a cluster (None: this machine); yields the pairs of each file that is done."""
+    for name, value in _QUIET_RAY.items():
+        os.environ.setdefault(name, value)
+    import ray
+    import ray.data
+
+    if address is None:
+        ray.init("local", log_to_driver=False, logging_level="ERROR", include_dashboard=False, object_store_memory=_STORE)
+    else:
+        ray.init(address, log_to_driver=False, logging_level="ERROR")
+    try:
+        there = ray.cluster_resources()
+        if workers > there.get("CPU", 0):
+            raise ValueError(
+                f"--workers: expected at most {there.get('CPU', 0):.0f}, the cluster's processors, got {workers}"
+            )
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        results = ray.data.from_items(
+            [{"number": number} for number in numbers], override_num_blocks=len(numbers)
+        ).map(
+            _RayWorker, fn_constructor_args=(job,), num_gpus=min(1.0, there.get("GPU", 0) / workers),
+            compute=ray.data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
+        )  # fmt: skip
+        for row in results.iter_rows():
+            if row["error"]:
+                raise ValueError(row["error"])
+            yield row["pairs"]
+    finally:
+        ray.shutdown()
 
 
 def job_from_options(
@@ -87,14 +220,30 @@ def job_from_options(
     level: str,
     threshold: float | None,
     settings: Sequence[str],
-    part_rows: int,
     lang: str | None,
-) -> Job:
-    """A job as the command line names it; `verifier` is a name of configs/verifier, `model` its checkpoint.
+) -> tuple[ScoreJob, Any]:
+    """A job as the command line names it, and its verifier: a name of configs/verifier, `model` its checkpoint.
 
     Raises ValueError where the verifier scores no pairs, or must be fitted on data first; on an unknown language,
     verifier or setting.
     """
+    if lang is not None and lang not in LANGUAGES:
+        raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
+    files = find_files(inputs)
+    build = partial(_build, verifier, model, tuple(settings))
+    built = build()
+    if not hasattr(built, "score"):
+        raise ValueError(f"--verifier {verifier} selects from lists; expected one that scores pairs")
+    if built.needs_training_pairs or built.needs_dev_pairs:
+        raise ValueError(f"--verifier {verifier} must be fitted on data first; expected one that scores as it is")
+    asked = Support.parse(level)
+    if threshold is None and built.thresholds is not None:
+        threshold = built.thresholds[asked]
+    return ScoreJob(files, out, build, asked, threshold, lang), built
+
+
+def _build(verifier: str, model: str | None, settings: Sequence[str]) -> Any:
+    """The verifier of configs/verifier, as eval.py would build it."""
     from hydra import compose, initialize_config_dir
     from hydra.errors import ConfigCompositionException, OverrideParseException
     from hydra.utils import instantiate
@@ -102,64 +251,47 @@ def job_from_options(
 
     from citeverifier.paths import configs_dir
 
-    if lang is not None and lang not in LANGUAGES:
-        raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, came {lang!r}")
-    files = find_files(inputs)
     try:
         with initialize_config_dir(str(configs_dir()), version_base="1.3"):
             config = compose("eval", overrides=[f"verifier={verifier}", *settings])
     except (ConfigCompositionException, OverrideParseException) as error:
-        asked = " ".join([f"--verifier {verifier}", *(f"--setting {each}" for each in settings)])
+        options = " ".join([f"--verifier {verifier}", *(f"--setting {each}" for each in settings)])
         raise ValueError(
-            f"{asked}: expected names of configs/verifier and keys of configs/eval.yaml: {error}"
+            f"{options}: expected names of configs/verifier and keys of configs/eval.yaml: {error}"
         ) from error
     if model is not None:
         if "path" not in config.verifier:
-            raise ValueError(f"--verifier {verifier} has no model to load, came --model {model}; leave one of them out")
+            raise ValueError(f"--verifier {verifier} has no model to load, got --model {model}; leave one of them out")
         OmegaConf.update(config, "verifier.path", model)
-    _take_device()
-    made = instantiate(config.verifier, _convert_="all")
-    if not hasattr(made, "score"):
-        raise ValueError(f"--verifier {verifier} selects from lists; expected one that scores pairs")
-    if made.needs_training_pairs or made.needs_dev_pairs:
-        raise ValueError(f"--verifier {verifier} must be fitted on data first; expected one that scores as it is")
-    chosen = Support.parse(level)
-    if threshold is None and made.thresholds is not None:
-        threshold = made.thresholds[chosen]
-    return Job(files, out, made, chosen, threshold, part_rows, lang)
+    return instantiate(config.verifier, _convert_="all")
 
 
-def _take_device() -> None:
-    """Show this process its own GPU only, of those of the machine."""
-    if world_size() > 1:
-        local = int(os.environ.get("LOCAL_RANK", rank()))
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        os.environ["CUDA_VISIBLE_DEVICES"] = str(local) if visible is None else visible.split(",")[local]
-
-
-def _claim(job: Job) -> None:
+def _claim(job: ScoreJob, verifier: Any) -> None:
     """Write what the folder holds, or check that it is this."""
     from citeverifier.verifiers.cache import fingerprint_of
 
     described = {
         "inputs": [_identity(path) for path in job.files],
-        "verifier": job.verifier.name,
-        "fingerprint": fingerprint_of(job.verifier),
+        "verifier": verifier.name,
+        "fingerprint": fingerprint_of(verifier),
         "level": job.level.label,
         "threshold": job.threshold,
-        "part_rows": job.part_rows,
         "lang": job.lang,
         "version": citeverifier.__version__,
     }
     job.out.mkdir(parents=True, exist_ok=True)
     file = job.out / RUN
+    expected = {job.scores_of(number) for number in range(len(job.files))} if file.is_file() else set()
+    unknown = sorted(path.name for path in set(job.out.glob("part-*.parquet")) - expected)
+    if unknown:
+        raise ValueError(
+            f"{job.out}: expected an empty folder or one of this run, got {', '.join(unknown[:3])}; name another folder"
+        )
     if not file.is_file():
-        if any(job.out.glob("part-*.parquet")):
-            raise ValueError(f"{job.out}: expected an empty folder or one with {RUN}, came parts without it")
         _write_json(file, described)
         return
-    came = json.loads(file.read_text(encoding="utf-8"))
-    other = [key for key in described if came.get(key) != described[key]]
+    before = json.loads(file.read_text(encoding="utf-8"))
+    other = [key for key in described if before.get(key) != described[key]]
     if other:
         raise ValueError(
             f"{job.out} holds scores of another run: {', '.join(other)} differ ({file} says what it was); "
@@ -176,73 +308,18 @@ def _identity(path: Path) -> dict[str, Any]:
     return {"path": str(path), "bytes": size, "ends_sha256": ends}
 
 
-def _write_part(job: Job, path: Path, source: str, rows: Sequence[CorpusRow]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    pairs = [row.pair for row in rows if row.pair is not None]
-    scored = job.verifier.score(pairs, job.level) if pairs else None
-    values: list[dict[str, Any]] = []
-    asked = 0
-    for row in rows:
-        made: dict[str, Any] = {"id": None, "source": source, "row": row.number}
-        if row.pair is None or scored is None:
-            values.append(made | {"reason": f"{BAD}{row.error}"})
-            continue
-        value = float(scored.values[asked])
-        made["id"] = row.pair.id
-        if value != value:  # nan
-            values.append(made | {"reason": scored.reasons.get(asked, "the verifier gave no score")})
-        else:
-            decision = None if job.threshold is None else value >= job.threshold
-            values.append(made | {"score": value, "decision": decision})
-        asked += 1
-    schema = pa.schema(
-        [("id", pa.string()), ("source", pa.string()), ("row", pa.int64()), ("score", pa.float64()),
-         ("decision", pa.bool_()), ("reason", pa.string())]
-    )  # fmt: skip
-    partial = path.with_name(f"{path.name}.partial")
-    pq.write_table(pa.Table.from_pylist(values, schema=schema), partial, compression="zstd")
-    partial.replace(path)
-
-
-def _summarise(out: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Counts over all parts; places of the first bad records."""
-    import pyarrow.parquet as pq
-
-    counts = {"pairs": 0, "scored": 0, "unscored": 0, "bad_records": 0, "decided_true": 0}
-    reasons: Counter[str] = Counter()
-    shown: list[str] = []
-    for name in names:
-        table = pq.read_table(out / name)
-        unscored = table.filter(table["score"].is_null()).to_pylist()
-        bad = [row for row in unscored if row["reason"].startswith(BAD)]
-        counts["pairs"] += table.num_rows
-        counts["scored"] += table.num_rows - len(unscored)
-        counts["unscored"] += len(unscored) - len(bad)
-        counts["bad_records"] += len(bad)
-        counts["decided_true"] += sum(value is True for value in table["decision"].to_pylist())
-        reasons.update(row["reason"] for row in unscored if not row["reason"].startswith(BAD))
-        shown += [f"{row['source']}:{row['row']}: {row['reason'].removeprefix(BAD)}" for row in bad]
-        del shown[_SHOWN:]
-    return {**counts, "reasons": dict(reasons.most_common(_SHOWN)), "first_bad_records": shown, "parts": len(names)}
-
-
 def _write_json(path: Path, value: dict[str, Any]) -> None:
-    partial = path.with_name(f"{path.name}.{rank()}.partial")  # every process may write it, all of them the same
-    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(path)
+    unfinished = path.with_name(f"{path.name}.partial")
+    unfinished.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    unfinished.replace(path)
 
 
-def say(job: Job, summary: dict[str, Any] | None, started: float) -> None:
-    """Tell what was done; the process that found everything done, the first or not, tells the whole."""
-    if summary is None:
-        print(f"this process's parts are done; {job.out / SUMMARY} comes with the last part of the others")
-        return
+def say(job: ScoreJob, summary: dict[str, Any], started: float) -> None:
+    """Tell what was done."""
     lines = [
         f"{summary['pairs']} pairs: {summary['scored']} scored, {summary['unscored']} unscored, "
         f"{summary['bad_records']} bad records; {time.perf_counter() - started:.1f} s",
         *(f"  {place}" for place in summary["first_bad_records"]),
         f"scores: {job.out}",
     ]
-    print("\n".join(lines), file=sys.__stdout__)
+    print("\n".join(lines))

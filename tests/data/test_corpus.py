@@ -1,4 +1,4 @@
-"""Streaming: every row once, whatever the parts, row groups and wanted ones; bad records keep their place."""
+"""Files larger than memory: every row once and in order, whatever the blocks and row groups; bad records keep their place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from citeverifier.data.corpus import find_files, parts
+from citeverifier.data.corpus import find_files, read_blocks
 
 
 def row(number: int) -> dict[str, Any]:
@@ -26,23 +26,20 @@ def write_parquet(path: Path, count: int, group: int) -> None:
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.integers(1, 60), st.integers(1, 25), st.integers(1, 25), st.sets(st.integers(0, 60)), st.booleans())
-def test_wanted_parts_hold_their_rows_and_all_parts_are_told(
-    tmp_path: Path, count: int, group: int, size: int, chosen: set[int], columns: bool
+@given(st.integers(1, 60), st.integers(1, 25), st.integers(1, 25), st.booleans())
+def test_blocks_hold_every_row_once_and_in_order(
+    tmp_path: Path, count: int, group: int, size: int, columns: bool
 ) -> None:
     file = tmp_path / ("in.parquet" if columns else "in.jsonl")
     if columns:
         write_parquet(file, count, group)
     else:
         file.write_text("".join(json.dumps(row(n)) + "\n" for n in range(1, count + 1)))
-    found = list(parts([file], size, lambda _, part: part in chosen))
-    assert [part.number for part in found] == list(range(-(-count // size)))
-    for part in found:
-        assert (part.rows is not None) == (part.number in chosen)
-        if part.rows is not None:
-            expected = range(part.number * size + 1, min(count, (part.number + 1) * size) + 1)
-            assert [entry.number for entry in part.rows] == list(expected)
-            assert [entry.pair.id for entry in part.rows if entry.pair] == [f"p{n}" for n in expected]
+    blocks = list(read_blocks(file, size))
+    assert [len(block) for block in blocks] == [min(size, count - start) for start in range(0, count, size)]
+    entries = [entry for block in blocks for entry in block]
+    assert [entry.number for entry in entries] == list(range(1, count + 1))
+    assert [entry.pair.id for entry in entries if entry.pair] == [f"p{n}" for n in range(1, count + 1)]
 
 
 def test_bad_records_keep_their_place_and_the_rest_goes_on(tmp_path: Path) -> None:
@@ -53,14 +50,13 @@ def test_bad_records_keep_their_place_and_the_rest_goes_on(tmp_path: Path) -> No
         b"\xff",
         b"[]",
         json.dumps(row(6) | {"documents": []}).encode(),
+        json.dumps(row(7)).encode(),
     ]
-    lines.append(json.dumps(row(7)).encode())
     file = tmp_path / "in.jsonl.gz"
     file.write_bytes(gzip.compress(b"\n".join(lines)))
-    (part,) = parts([file], 100, lambda *_: True)
-    assert part.rows is not None
-    assert {entry.number: entry.pair.id for entry in part.rows if entry.pair} == {1: "p1", 7: "p7"}
-    errors = {entry.number: entry.error for entry in part.rows if entry.error}
+    (block,) = read_blocks(file, 100)
+    assert {entry.number: entry.pair.id for entry in block if entry.pair} == {1: "p1", 7: "p7"}
+    errors = {entry.number: entry.error for entry in block if entry.error}
     assert errors.keys() == {3, 4, 5, 6}
     assert "expected one JSON object a line" in str(errors[3])
     assert "expected UTF-8" in str(errors[4])
@@ -71,13 +67,11 @@ def test_statement_and_documents_are_enough(tmp_path: Path) -> None:
     bare = {"statement": "S.", "documents": [{"text": "T."}]}
     file = tmp_path / "bare.jsonl"
     file.write_text(json.dumps(bare) + "\n")
-    (part,) = parts([file], 10, lambda *_: True, lang="pl")
-    assert part.rows is not None
-    assert part.rows[0].pair is not None
-    assert (part.rows[0].pair.id, part.rows[0].pair.lang) == ("bare.jsonl:1", "pl")
-    (part,) = parts([file], 10, lambda *_: True)
-    assert part.rows is not None
-    assert "key 'lang'" in str(part.rows[0].error)
+    ((entry,),) = read_blocks(file, 10, lang="pl")
+    assert entry.pair is not None
+    assert (entry.pair.id, entry.pair.lang) == ("bare.jsonl:1", "pl")
+    ((entry,),) = read_blocks(file, 10)
+    assert "key 'lang'" in str(entry.error)
 
 
 def test_what_is_no_corpus_is_said(tmp_path: Path) -> None:
@@ -85,10 +79,10 @@ def test_what_is_no_corpus_is_said(tmp_path: Path) -> None:
         find_files([str(tmp_path / "*.parquet")])
     (tmp_path / "text.parquet").write_text("no parquet")
     with pytest.raises(ValueError, match="expected a parquet file"):
-        list(parts([tmp_path / "text.parquet"], 10, lambda *_: True))
+        list(read_blocks(tmp_path / "text.parquet", 10))
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(ValueError, match=r"expected columns statement and documents .* got a"):
-        list(parts([tmp_path / "other.parquet"], 10, lambda *_: True))
+        list(read_blocks(tmp_path / "other.parquet", 10))
     write_parquet(tmp_path / "good.parquet", 1, 1)
     pattern, name = str(tmp_path / "*.parquet"), str(tmp_path / "good.parquet")
     assert [path.name for path in find_files([name, pattern])] == ["good.parquet", "other.parquet", "text.parquet"]
