@@ -47,8 +47,10 @@ def write_corpus(folder: Path, pairs: int) -> None:
     bundled = [pair_to_json(pair) for pair in ordinal_pairs(load_mini())]
     for file in range(FILES):
         numbers = range(file * pairs // FILES, (file + 1) * pairs // FILES)
-        rows = [bundled[n % len(bundled)] for n in numbers]
-        rows = [row | {"id": f"p{n}", "statement": f"{row['statement']} {n}"} for n, row in zip(numbers, rows)]
+        rows = []
+        for n in numbers:
+            row = bundled[n % len(bundled)]
+            rows.append(row | {"id": f"p{n}", "statement": f"{row['statement']} {n}"})
         pq.write_table(pa.Table.from_pylist(rows), folder / f"{file}.parquet")
 
 
@@ -79,12 +81,14 @@ def measure(corpus: Path, out: Path, pairs: int, workers: int, verifier: str) ->
     """Score the corpus in a process of its own."""
     command = [sys.executable, "-m", "citeverifier", "score", f"{corpus}/*.parquet", str(out), "--verifier", verifier]
     started = time.perf_counter()
-    process = subprocess.Popen([*command, "--workers", str(workers)], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*command, "--workers", str(workers)], stderr=subprocess.PIPE, text=True)
     scoring = total = 0.0
     while process.poll() is None:
         now = memory(process.pid)
         total = max(total, sum(size for _, size in now.values()))
-        scorers = [size for pid, (name, size) in now.items() if "Worker" in name or (workers == 1 and pid == process.pid)]
+        scorers = [
+            size for pid, (name, size) in now.items() if "Worker" in name or (workers == 1 and pid == process.pid)
+        ]
         scoring = max(scoring, *scorers, 0.0)
         time.sleep(0.1)
     if process.returncode:
@@ -108,8 +112,10 @@ def main() -> None:
             corpus = Path(folder) / str(pairs)
             corpus.mkdir()
             write_corpus(corpus, pairs)
-            for workers in arguments.workers:
-                runs.append(measure(corpus, corpus / f"scores-{workers}", pairs, workers, arguments.verifier))
+            runs += [
+                measure(corpus, corpus / f"scores-{workers}", pairs, workers, arguments.verifier)
+                for workers in arguments.workers
+            ]
     print("| pairs | workers | seconds | scoring process, MB | all processes, MB | scores (sha256) |")
     print("|---|---|---|---|---|---|")
     for run in runs:

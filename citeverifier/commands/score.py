@@ -187,7 +187,9 @@ def _score_with_ray(job: ScoreJob, numbers: Sequence[int], workers: int, address
     import ray.data
 
     if address is None:
-        ray.init("local", log_to_driver=False, logging_level="ERROR", include_dashboard=False, object_store_memory=_STORE)
+        ray.init(
+            "local", log_to_driver=False, logging_level="ERROR", include_dashboard=False, object_store_memory=_STORE
+        )
     else:
         ray.init(address, log_to_driver=False, logging_level="ERROR")
     try:

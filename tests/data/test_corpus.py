@@ -1,4 +1,4 @@
-"""Files larger than memory: every row once and in order, whatever the blocks and row groups; bad records keep their place."""
+"""Files larger than memory: every row once and in order, whatever the blocks; bad records keep their place."""
 
 from __future__ import annotations
 
