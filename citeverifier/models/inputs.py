@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,10 @@ import torch
 from torch import Tensor
 
 from citeverifier.records import Pair
-from citeverifier.text.rendering import DOCUMENT_SEPARATOR, render_document, render_pair
+from citeverifier.text.rendering import render_document, render_pair
 
 STRIDE = 32  # tokens that neighbouring windows of a long document share
 STRIDE_LONG = 64  # tokens that neighbouring windows of a long premise share
-
-HELD = 1_000_000  # token ids of texts that are kept for pairs to come
 
 MULTIPLE = 8  # batches are padded to a multiple of it: fewer distinct shapes, less memory lost between them
 
@@ -32,6 +29,12 @@ def pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:
     for i, row in enumerate(rows):
         padded[i, : len(row)] = row
     return torch.from_numpy(padded)
+
+
+def token_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """The ids of each text, without special tokens; one call, on all cores."""
+    ids: list[list[int]] = tokenizer(list(texts), add_special_tokens=False)["input_ids"] if texts else []
+    return ids
 
 
 class StatementTooLong(ValueError):
@@ -50,7 +53,6 @@ class LateInteractionInputs:
 
     def __init__(self, tokenizer: Any, window: int, limit: int, context: bool) -> None:
         self.tokenizer, self.window, self.limit, self.context = tokenizer, window, limit, context
-        self.ids = TokenIds(tokenizer)
         # The special tokens before and after a single text, whatever the tokenizer's template.
         probe = tokenizer("a")
         inside = [i for i, sequence in enumerate(probe.sequence_ids(0)) if sequence is not None]
@@ -79,10 +81,13 @@ class LateInteractionInputs:
         kept = [i for i in range(len(ids)) if i not in cut]
         return [ids[i] for i in kept], [owners[i] == 0 for i in kept]
 
-    def document(self, text: str) -> list[list[int]]:
-        """The token ids of each window of a document, special tokens included."""
+    def documents(self, texts: Sequence[str]) -> list[list[list[int]]]:
+        """The token ids of each window of each document, special tokens included."""
         room = self.window - len(self.before) - len(self.after)
-        return [[*self.before, *part, *self.after] for part in overlapping(self.ids.of(text), room, STRIDE)]
+        return [
+            [[*self.before, *part, *self.after] for part in overlapping(ids, room, STRIDE)]
+            for ids in token_ids(self.tokenizer, texts)
+        ]
 
     def document_mask(self, windows: Sequence[list[int]]) -> Tensor:
         """Which tokens of padded windows count (n, longest): all but special tokens and padding."""
@@ -108,7 +113,7 @@ class LateInteractionInputs:
 
     def prepare(self, pair: Pair) -> dict[str, Any]:
         """A pair's token ids: {"statement", "windows" of its documents, their "owners", "length": tokens in all}."""
-        documents = [self.document(render_document(document)) for document in pair.documents]
+        documents = self.documents([render_document(document) for document in pair.documents])
         windows = [window for document in documents for window in document]
         owners = [number for number, document in enumerate(documents) for _ in document]
         statement = self.statement(self.statement_key(pair))
@@ -134,52 +139,8 @@ class LateInteractionInputs:
         }
 
 
-class TokenIds:
-    """Token ids of texts, without special tokens; those that were read ahead are tokenised once."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenizer = tokenizer
-        self._known: dict[str, list[int]] = {}
-        self._held = 0
-
-    def read(self, texts: Iterable[str]) -> None:
-        """Tokenise the distinct texts that are not known, in one batch (on all cores)."""
-        if self._held > HELD:
-            self._known, self._held = {}, 0
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new:
-            found = self.tokenizer(new, add_special_tokens=False)["input_ids"]
-            self._known |= dict(zip(new, found, strict=True))
-            self._held += sum(map(len, found))
-
-    def of(self, text: str) -> list[int]:
-        """The ids of a text."""
-        known = self._known.get(text)
-        if known is not None:
-            return known
-        ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return ids
-
-
-# Ends and beginnings of texts, one of each kind that a tokenizer may treat apart.
-_BOUNDARIES = ("a", "Z", "ż", "7", ".", ",", "?", "'", '"', "(", ")", "-", "–", "%", "€", "語", " ", "_", "/", "...")
-
-
-def joins(tokenizer: Any, separator: str) -> bool:
-    """Whether texts joined by `separator` have the ids of the texts one after the other, whatever they end in.
-
-    So it is where white space parts tokens and is none itself (BERT's and XLM-R's kinds of tokenizer, not byte-level
-    ones).
-    """
-    texts = [f"{b}b{b}" for b in _BOUNDARIES]
-    pairs = list(itertools.product(texts, repeat=2))
-    single = dict(zip(texts, tokenizer(texts, add_special_tokens=False)["input_ids"], strict=True))
-    joined = tokenizer([separator.join(pair) for pair in pairs], add_special_tokens=False)["input_ids"]
-    return all(ids == single[a] + single[b] for ids, (a, b) in zip(joined, pairs, strict=True))
-
-
 class CrossEncoderInputs:
-    """Statement and premise as one sequence pair, assembled from the token ids of statement and documents.
+    """Statement and premise as one sequence pair.
 
     Args:
         tokenizer: a fast tokenizer.
@@ -190,8 +151,6 @@ class CrossEncoderInputs:
 
     def __init__(self, tokenizer: Any, limit: int, context: bool, premise_first: bool = False) -> None:
         self.tokenizer, self.limit, self.context, self.premise_first = tokenizer, limit, context, premise_first
-        self.ids = TokenIds(tokenizer)
-        self._by_document = joins(tokenizer, DOCUMENT_SEPARATOR)
         # The special tokens before, between and after the two texts, and the type of each part.
         probe = tokenizer("a", "a")
         owners = [-1 if owner is None else owner for owner in probe.sequence_ids(0)]
@@ -202,21 +161,30 @@ class CrossEncoderInputs:
         types = probe.get("token_type_ids")
         self._types = None if types is None else (types[0], types[first], types[end], types[second], types[-1])
 
-    def read(self, pairs: Iterable[Pair]) -> None:
-        """Tokenise ahead, once each, the texts that the pairs are made of."""
-        self.ids.read(text for pair in pairs for text in self._texts(pair))
-
     def prepare(self, pair: Pair) -> dict[str, Any]:
         """A pair's model inputs and their "length"; it may exceed the limit, which the caller checks."""
-        return self._row(self._statement(pair), self._premise(pair))
+        return self.prepare_all([pair])[0]
+
+    def prepare_all(self, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+        """`prepare` of many pairs, tokenised together."""
+        texts = [render_pair(pair, context=self.context) for pair in pairs]
+        statements = token_ids(self.tokenizer, [statement for statement, _ in texts])
+        premises = token_ids(self.tokenizer, [premise for _, premise in texts])
+        return [self._row(*ids) for ids in zip(statements, premises, strict=True)]
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, without special ones."""
+        return [len(ids) for ids in token_ids(self.tokenizer, texts)]
 
     def room(self, pair: Pair) -> int:
         """Tokens left for the premise beside the statement."""
-        return self.limit - sum(map(len, self._special)) - len(self._statement(pair))
+        statement, _ = render_pair(pair, context=self.context)
+        return self.limit - sum(map(len, self._special)) - self.lengths([statement])[0]
 
     def windows(self, pair: Pair) -> list[dict[str, Any]]:
         """The inputs of each window of a premise over the limit, the statement whole in each."""
-        statement, premise, room = self._statement(pair), self._premise(pair), self.room(pair)
+        statement, premise = token_ids(self.tokenizer, render_pair(pair, context=self.context))
+        room = self.room(pair)
         return [self._row(statement, window) for window in overlapping(premise, room, min(STRIDE_LONG, room // 2))]
 
     def collate(self, prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
@@ -224,16 +192,6 @@ class CrossEncoderInputs:
         padding = {"input_ids": self.tokenizer.pad_token_id}
         keys = [key for key in prepared[0] if key != "length"]
         return {key: pad([item[key] for item in prepared], padding.get(key, 0)) for key in keys}
-
-    def _texts(self, pair: Pair) -> list[str]:
-        first, second = render_pair(pair, context=self.context)
-        return [first, *map(render_document, pair.documents)] if self._by_document else [first, second]
-
-    def _statement(self, pair: Pair) -> list[int]:
-        return self.ids.of(self._texts(pair)[0])
-
-    def _premise(self, pair: Pair) -> list[int]:
-        return list(itertools.chain.from_iterable(map(self.ids.of, self._texts(pair)[1:])))
 
     def _row(self, statement: list[int], premise: list[int]) -> dict[str, Any]:
         a, b = (premise, statement) if self.premise_first else (statement, premise)
@@ -257,31 +215,28 @@ class TextToTextInputs(CrossEncoderInputs):
     def __init__(self, tokenizer: Any, limit: int) -> None:
         super().__init__(tokenizer, limit, context=False)
 
-    def prepare(self, pair: Pair) -> dict[str, Any]:
-        """A pair's encoder inputs and their "length"; it may exceed the limit, which the caller checks."""
-        hypothesis, premise = render_pair(pair, context=False)
-        return self._encoded(self.tokenizer(f"premise: {premise} hypothesis: {hypothesis}")["input_ids"])
+    def prepare_all(self, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+        """The encoder inputs of pairs and their "length"; it may exceed the limit, which the caller checks."""
+        texts = [render_pair(pair, context=False) for pair in pairs]
+        joined = [f"premise: {premise} hypothesis: {hypothesis}" for hypothesis, premise in texts]
+        return [self._encoded(ids) for ids in self.tokenizer(joined)["input_ids"]] if joined else []
 
     def room(self, pair: Pair) -> int:
         """Tokens left for the premise beside the hypothesis."""
-        return self.limit - len(self._before()) - len(self._after(pair))
+        before, after = self._around(pair)
+        return self.limit - len(before) - len(after)
 
     def windows(self, pair: Pair) -> list[dict[str, Any]]:
         """The inputs of each window of a premise over the limit, the hypothesis whole in each."""
-        _, premise = render_pair(pair, context=False)
-        room, before, after = self.room(pair), self._before(), self._after(pair)
-        parts = overlapping(self.ids.of(premise), room, min(STRIDE_LONG, room // 2))
+        (premise,) = token_ids(self.tokenizer, [render_pair(pair, context=False)[1]])
+        before, after = self._around(pair)
+        room = self.room(pair)
+        parts = overlapping(premise, room, min(STRIDE_LONG, room // 2))
         return [self._encoded([*before, *part, *after]) for part in parts]
 
-    def _texts(self, pair: Pair) -> list[str]:
-        return []  # whole texts differ from pair to pair: nothing to read ahead
-
-    def _before(self) -> list[int]:
-        return self.ids.of("premise:")
-
-    def _after(self, pair: Pair) -> list[int]:
-        ids: list[int] = self.tokenizer(f"hypothesis: {pair.statement}")["input_ids"]
-        return ids
+    def _around(self, pair: Pair) -> tuple[list[int], list[int]]:
+        (before,) = token_ids(self.tokenizer, ["premise:"])
+        return before, self.tokenizer(f"hypothesis: {pair.statement}")["input_ids"]
 
     @staticmethod
     def _encoded(ids: list[int]) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from citeverifier.models.checkpoint import HEAD, POOLING, backbone_path, load_tokenizer, position_limit
-from citeverifier.training.options import Backbone, Lora, TrainingOptions
+from citeverifier.models.checkpoint import HEAD, backbone_path, load_tokenizer, position_limit
+from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
+
+_HEAD_NAMES = ("head.", "classifier.", "score.", "pooler.")
 
 
 def build_model(options: TrainingOptions) -> tuple[Any, Any]:
@@ -26,24 +27,11 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
         "weights_only": True,
     }
     limit = position_limit(AutoConfig.from_pretrained(path, **common))
-    tokenizer = load_tokenizer(path, min(limit, options.max_length), backbone.trust_remote_code)
     if options.max_length > limit:
-        raise ValueError(f"max_length: expected at most {limit} tokens for {backbone.name}, came {options.max_length}")
+        raise ValueError(f"max_length: expected at most {limit} tokens for {backbone.name}, got {options.max_length}")
+    tokenizer = load_tokenizer(path, options.max_length, backbone.trust_remote_code)
     if options.shape == "late_interaction":
-        from safetensors.torch import load_file
-
-        from citeverifier.models.late_interaction import LateInteraction
-
-        model: Any = LateInteraction(AutoModel.from_pretrained(path, **loading))
-        if is_trained(backbone):
-            model.head.load_state_dict(load_file(str(Path(path) / HEAD)))
-        limit_head(model.head, options.pooling, options.salience)
-        model._no_split_modules = model.encoder._no_split_modules  # the layers that FSDP wraps
-        if getattr(model.encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
-            model.encoder.pooler.requires_grad_(False)
-        freeze(model.encoder, options.frozen_embeddings, options.frozen_layers)
-        if options.lora is not None:
-            model.encoder = add_lora(model.encoder, options.lora, "FEATURE_EXTRACTION")
+        model = _late_interaction(AutoModel.from_pretrained(path, **loading), options)
     else:
         model = AutoModelForSequenceClassification.from_pretrained(path, num_labels=1, **loading)
         freeze(model.base_model, options.frozen_embeddings, options.frozen_layers)
@@ -54,6 +42,23 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
     if options.gradient_checkpointing:
         encoder_of(model).gradient_checkpointing_enable({"use_reentrant": False})
     return model, tokenizer
+
+
+def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
+    from safetensors.torch import load_file
+
+    from citeverifier.models.late_interaction import LateInteraction
+
+    model: Any = LateInteraction(encoder)
+    if is_trained(options.backbone):
+        model.head.load_state_dict(load_file(str(Path(backbone_path(options.backbone.name)) / HEAD)))
+    model._no_split_modules = encoder._no_split_modules  # the layers that FSDP wraps
+    if getattr(encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
+        encoder.pooler.requires_grad_(False)
+    freeze(encoder, options.frozen_embeddings, options.frozen_layers)
+    if options.lora is not None:
+        model.encoder = add_lora(encoder, options.lora, "FEATURE_EXTRACTION")
+    return model
 
 
 def is_trained(backbone: Backbone) -> bool:
@@ -75,8 +80,24 @@ def layers_of(encoder: Any) -> Any:
     return encoder.encoder.layer if stack is None else stack
 
 
+def freeze(encoder: Any, embeddings: bool, layers: int) -> None:
+    """Stop gradients of an encoder's token embeddings and of its lowest `layers` layers.
+
+    Below frozen layers nothing is trained, positions included, so that the backward pass ends above them.
+    """
+    if embeddings:
+        encoder.get_input_embeddings().requires_grad_(False)
+    stack = layers_of(encoder)
+    if layers > len(stack):
+        raise ValueError(f"frozen_layers: expected at most {len(stack)}, got {layers}")
+    if layers:
+        encoder.embeddings.requires_grad_(False)
+    for layer in list(stack)[:layers]:
+        layer.requires_grad_(False)
+
+
 def attention_of(options: TrainingOptions) -> str:
-    """The attention to train with: as told, else what measured faster (benchmarks/training_step.py).
+    """The attention to train with: as asked for, else what measured faster (benchmarks/training_step.py).
 
     On a CPU SDPA's backward pass is the slow one; on a GPU SDPA is faster both ways.
     """
@@ -85,24 +106,6 @@ def attention_of(options: TrainingOptions) -> str:
     if options.attention is not None:
         return options.attention
     return "sdpa" if torch.cuda.is_available() else "eager"
-
-
-def limit_head(head: Any, pooling: Sequence[str], salience: bool) -> None:
-    """Leave a late-interaction head some of its pooled matches (the weights of others are and stay 0), or no salience.
-
-    Raises ValueError on an unknown pooling.
-    """
-    import torch
-
-    if not pooling or not set(pooling) <= set(POOLING):
-        raise ValueError(f"training.pooling: expected some of {', '.join(POOLING)}, came {list(pooling)}")
-    kept = torch.tensor([[float(name in pooling) for name in POOLING]])
-    if not kept.all():
-        with torch.no_grad():
-            head.output.weight.mul_(kept)
-        head.output.weight.register_hook(lambda gradient: gradient * kept.to(gradient.device))
-    if not salience:
-        head.salience.requires_grad_(False)
 
 
 def set_dropout(model: Any, probability: float) -> None:
@@ -115,22 +118,6 @@ def set_dropout(model: Any, probability: float) -> None:
         for name in ("dropout_prob", "attention_dropout"):  # BERT's and ModernBERT's names for attention's
             if isinstance(getattr(module, name, None), float):
                 setattr(module, name, probability)
-
-
-def freeze(encoder: Any, embeddings: bool, layers: int) -> None:
-    """Stop gradients of an encoder's token embeddings and of its lowest `layers` layers.
-
-    Below frozen layers nothing is trained, positions included, so that the backward pass ends above them.
-    """
-    if embeddings:
-        encoder.get_input_embeddings().requires_grad_(False)
-    stack = layers_of(encoder)
-    if layers:
-        encoder.embeddings.requires_grad_(False)
-    if layers > len(stack):
-        raise ValueError(f"frozen_layers: expected at most {len(stack)}, came {layers}")
-    for layer in list(stack)[:layers]:
-        layer.requires_grad_(False)
 
 
 def add_lora(model: Any, lora: Lora, task: str) -> Any:
@@ -152,9 +139,6 @@ def merge_lora(model: Any, options: TrainingOptions) -> Any:
         model.encoder = model.encoder.merge_and_unload()
         return model
     return model.merge_and_unload()
-
-
-_HEAD_NAMES = ("head.", "classifier.", "score.", "pooler.")
 
 
 def build_optimizer(model: Any, options: TrainingOptions) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from citeverifier.records import Pair
 
-RUN = 8
+RUN = 8  # pairs in a row of one example, at most
 _POOL = 50  # batches whose pairs are sorted together
 
 
@@ -35,11 +35,6 @@ def shuffled_runs(pairs: Sequence[Pair], seed: int) -> list[int]:
             runs.append([position])
     random.Random(seed).shuffle(runs)
     return [position for run in runs for position in run]
-
-
-def single_first(order: Sequence[int], pairs: Sequence[Pair]) -> list[int]:
-    """The order with premises of one document before those of several."""
-    return sorted(order, key=lambda position: len(pairs[position].documents) > 1)
 
 
 def by_length(lengths: Sequence[int], batch: int, seed: int) -> list[int]:

@@ -1,24 +1,80 @@
-"""transformers' Trainer with our optimizer, made where FSDP wants it made, and a count of what it trains on."""
+"""transformers' Trainer as every training here uses it: our order of pairs, our optimizer, tokens counted."""
 
 from __future__ import annotations
 
+import logging
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+import torch
+from datasets import Dataset
 from torch import Tensor
-from transformers import Trainer
+from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
 
-from citeverifier.training.build import build_optimizer
-from citeverifier.training.options import TrainingOptions
+from citeverifier.models.device import native_bf16
+from citeverifier.processes import world_size
+from citeverifier.training.build import build_model, build_optimizer, encoder_of
+from citeverifier.training.finished import CHECKPOINTS, last_whole
+from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.throughput import Throughput
+
+log = logging.getLogger(__name__)
+
+
+def pairs_a_step(options: TrainingOptions) -> int:
+    """How many items one step of all processes trains on."""
+    return options.batch_size * options.gradient_accumulation * world_size()
+
+
+def steps_of(options: TrainingOptions, items: int) -> int:
+    """How many steps a run over so many items has."""
+    return options.max_steps or max(1, round(options.epochs * items / pairs_a_step(options)))
 
 
 class VerifierTrainer(Trainer):
-    """Trains either shape; `throughput` counts its steps."""
+    """Trains on items by their positions; `throughput` counts its steps.
 
-    def __init__(self, options: TrainingOptions, throughput: Throughput, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.options, self.throughput = options, throughput
-        self.add_callback(throughput)
+    Args:
+        model: of either shape.
+        options: of the run.
+        order, dev_order: positions of the items of the whole run, and of dev. The order is laid down beforehand, so
+            that it is the same for any number of processes; the Trainer takes it as it is.
+        collate: a batch of tensors, `labels` first, from positions.
+        loss: from outputs, labels and `num_items_in_batch`, the number of label elements in all accumulated batches.
+        metrics: of dev, from predictions and labels; `best` names the one to be high.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        options: TrainingOptions,
+        order: Sequence[int],
+        dev_order: Sequence[int],
+        collate: Callable[[list[int]], dict[str, Tensor]],
+        loss: Callable[..., Tensor],
+        metrics: Callable[[Any], dict[str, float]],
+        best: str,
+        **settings: Any,
+    ) -> None:
+        self.options = options
+        arguments = training_arguments(options, len(order) // pairs_a_step(options), best)
+        self.throughput = Throughput(encoder_of(model), arguments.bf16)
+        callbacks: list[TrainerCallback] = [self.throughput]
+        if options.patience is not None:
+            callbacks.append(EarlyStoppingCallback(options.patience))
+        super().__init__(
+            model=model,
+            args=arguments,
+            data_collator=lambda rows: collate([row["position"] for row in rows]),
+            train_dataset=Dataset.from_dict({"position": list(order)}),
+            eval_dataset=Dataset.from_dict({"position": list(dev_order)}),
+            compute_loss_func=loss,
+            compute_metrics=metrics,
+            callbacks=callbacks,
+            **settings,
+        )
 
     def create_optimizer(self, model: Any = None) -> Any:
         """AdamW over the model as it is by now: FSDP has divided its parameters."""
@@ -31,3 +87,68 @@ class VerifierTrainer(Trainer):
         self.throughput.count(inputs)
         loss: Tensor = super().training_step(model, inputs, num_items_in_batch)
         return loss
+
+    def run(self) -> None:
+        """Train; a resumed run goes on from the last whole intermediate checkpoint."""
+        if self.options.report_to_wandb and not os.environ.get("WANDB_API_KEY"):
+            os.environ.setdefault("WANDB_MODE", "offline")
+        folder = Path(self.options.output_dir) / CHECKPOINTS
+        self.train(resume_from_checkpoint=last_whole(folder) if self.options.resume else None)
+
+    def speed(self) -> dict[str, float]:
+        """`Throughput.report`, logged; every process must call it."""
+        measured = self.throughput.report()
+        if measured:
+            log.info(
+                "trained on %.0f real tokens a second, %.0f %% model FLOPs utilisation of %.2f TFLOP/s a process",
+                measured["tokens_per_second"],
+                100 * measured["mfu"],
+                measured["peak_tflops"],
+            )
+        return measured
+
+    def trained_model(self) -> Any:
+        """The trained model, unwrapped; FSDP's parts are put together in a new one, on the first process alone."""
+        if not self.is_fsdp_enabled:
+            return self.accelerator.unwrap_model(self.model, keep_torch_compile=False)
+        state = self.accelerator.get_state_dict(self.model)  # all processes take part
+        if not self.is_world_process_zero():
+            return None
+        model, _ = build_model(self.options)
+        model.load_state_dict(state)
+        return model
+
+
+def training_arguments(options: TrainingOptions, steps: int, best: str) -> TrainingArguments:
+    """The Trainer's settings for a run of so many steps; the checkpoint with the highest dev metric `best` is kept."""
+    every = max(1, steps // options.evaluations)
+    cuda = torch.cuda.is_available()
+    return TrainingArguments(
+        output_dir=str(Path(options.output_dir) / CHECKPOINTS),
+        per_device_train_batch_size=options.batch_size,
+        per_device_eval_batch_size=options.batch_size,
+        gradient_accumulation_steps=options.gradient_accumulation,
+        max_steps=steps,
+        warmup_steps=options.warmup,
+        lr_scheduler_type="linear",
+        train_sampling_strategy="sequential",
+        eval_strategy="steps",
+        eval_steps=every,
+        save_strategy="steps",
+        save_steps=every,
+        save_total_limit=2,
+        load_best_model_at_end=True,
+        metric_for_best_model=best,
+        greater_is_better=True,
+        logging_steps=max(1, steps // 50),
+        bf16=native_bf16() if options.bf16 is None else options.bf16,
+        use_cpu=not cuda,
+        torch_compile=options.compile,
+        remove_unused_columns=False,
+        label_names=["labels"],
+        report_to=["wandb"] if options.report_to_wandb else [],
+        seed=options.seed,
+        data_seed=options.seed,
+        dataloader_pin_memory=cuda,
+        ddp_find_unused_parameters=False,
+    )

@@ -32,9 +32,8 @@ class BertScore(Scorer):
 
         from citeverifier.models.checkpoint import backbone_path, load_tokenizer, position_limit
         from citeverifier.models.inputs import LateInteractionInputs
-        from citeverifier.models.late_interaction import LateInteraction
-        from citeverifier.models.max_similarity import MeanOfMatches
-        from citeverifier.models.scoring import LateInteractionEngine
+        from citeverifier.models.late_interaction import LateInteraction, MeanOfMatches
+        from citeverifier.models.late_interaction_engine import LateInteractionEngine
 
         self.path, self.window = backbone_path(path), window
         self.bf16 = runs_bf16(dtype)

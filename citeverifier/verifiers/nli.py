@@ -33,8 +33,8 @@ class Nli(Scorer):
         from transformers import AutoModelForSequenceClassification
 
         from citeverifier.models.checkpoint import load_tokenizer, position_limit
+        from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
         from citeverifier.models.inputs import CrossEncoderInputs
-        from citeverifier.models.scoring import CrossEncoderEngine
 
         self.path, self.max_length = path, max_length
         self.bf16 = runs_bf16(dtype)

@@ -39,27 +39,19 @@ class OrdinalVerifier(Scorer):
         dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it; late interaction also "int8", on
             a CPU the fastest.
         compile: compile the model first (torch.compile); pays off over many pairs.
-        encodings: late interaction only: a folder in which document encodings are kept, for later runs and shared by
-            runs at the same time.
 
     Raises:
         FileNotFoundError: no checkpoint there, with the command that makes one.
-        ValueError: not one of ours, or rendered in another way than this release does; `encodings` or int8
-            of a cross-encoder.
+        ValueError: not one of ours, or rendered in another way than this release does; int8 of a cross-encoder.
     """
 
     name = "citeverifier"
 
-    def __init__(
-        self,
-        path: str | None = None,
-        dtype: Dtype | Literal["int8"] = "auto",
-        compile: bool = False,
-        encodings: str | None = None,
-    ) -> None:
+    def __init__(self, path: str | None = None, dtype: Dtype | Literal["int8"] = "auto", compile: bool = False) -> None:
         from citeverifier.models.checkpoint import load_checkpoint, position_limit
+        from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
         from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
-        from citeverifier.models.scoring import CrossEncoderEngine, LateInteractionEngine
+        from citeverifier.models.late_interaction_engine import LateInteractionEngine
 
         self.path = path or latest_checkpoint()
         self.int8 = dtype == "int8"
@@ -73,13 +65,7 @@ class OrdinalVerifier(Scorer):
                 model.encoder = in_int8(model.encoder)
             if compile:
                 model.encoder.compile(dynamic=True)
-            stored = None if encodings is None else self._stored(encodings)
-            engine: Any = LateInteractionEngine(model, inputs, stored)
-        elif encodings is not None:
-            raise ValueError(
-                f"verifier.encodings={encodings}: {self.path} is a cross-encoder, which reads statement and documents "
-                "together and has no encodings to keep; leave it out"
-            )
+            engine: Any = LateInteractionEngine(model, inputs)
         elif self.int8:
             raise ValueError(
                 f"verifier.dtype=int8: {self.path} is a cross-encoder, whose scores suffer from it; use dtype=auto"
@@ -93,11 +79,6 @@ class OrdinalVerifier(Scorer):
             engine.batches.workers = 1
         self.engine = engine
         self._once = Once(engine.logits, context=self.config.reads_context)
-
-    def _stored(self, folder: str) -> Any:
-        from citeverifier.models.encodings import StoredEncodings
-
-        return StoredEncodings(folder, self.fingerprint)
 
     @property
     def thresholds(self) -> Mapping[Support, float]:
@@ -114,6 +95,6 @@ class OrdinalVerifier(Scorer):
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """P(support >= level); equal pairs are scored once, and known ones not again."""
-        from citeverifier.models.ordinal import probability
+        from citeverifier.models.cut_points import probability
 
         return self._once.score(pairs, level, lambda logits: probability(logits, level, self.config.delta))

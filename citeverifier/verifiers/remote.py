@@ -22,7 +22,7 @@ from citeverifier.cost import Cost
 from citeverifier.llm.connection import Connection, Failure, shorten
 from citeverifier.llm.request import LLMOptions
 from citeverifier.models.checkpoint import local_folder, read_config
-from citeverifier.models.ordinal import probability
+from citeverifier.models.cut_points import probability
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import RENDERING, render_pair
 from citeverifier.verifiers.base import Scorer, Scores

@@ -35,8 +35,8 @@ class TrueT5(Scorer):
         from transformers import AutoModelForSeq2SeqLM
 
         from citeverifier.models.checkpoint import load_tokenizer
+        from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
         from citeverifier.models.inputs import TextToTextInputs
-        from citeverifier.models.scoring import CrossEncoderEngine
 
         self.path, self.max_length = path, max_length
         self.bf16 = runs_bf16(dtype)

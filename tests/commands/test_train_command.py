@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
@@ -18,7 +20,7 @@ from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.models.checkpoint import read_config
 from citeverifier.paths import configs_dir
 from citeverifier.records import Example, Pair, pair_to_json, write_jsonl
-from citeverifier.training.options import TrainingOptions
+from citeverifier.training.hyperparameters import TrainingOptions
 
 EXPERIMENTS = {
     None: "bert",
@@ -29,6 +31,8 @@ EXPERIMENTS = {
     "xlmr_base": "xlm-roberta",
     "mmbert": "modernbert",
 }
+commands = runpy.run_path(str(configs_dir().parent / "benchmarks" / "study.py"))["commands"]
+STUDY = yaml.safe_load((configs_dir() / "study.yaml").read_text(encoding="utf-8"))
 SMALL = [
     "training.max_steps=2", "training.batch_size=4", "training.gradient_accumulation=1", "training.evaluations=1",
     "data.sources=[{data: mini, limit: 40}]", "data.dev_limit=60",
@@ -56,31 +60,7 @@ def test_every_experiment_runs_end_to_end(
     report = json.loads((trained.folder / "training.json").read_text())
     assert report["data"]["sources"][0]["data"] == "mini"
     assert len(report["data"]["sources"][0]["sha256"]) == 64
-
-
-def test_every_experiment_has_a_folder_of_its_own_and_sources_that_exist() -> None:
-    folder = configs_dir() / "experiment"
-    for name in sorted(str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.yaml")):
-        config = composed(f"+experiment={name}")
-        options: TrainingOptions = instantiate(config.training, _convert_="all")
-        assert options.output_dir == f"outputs/train/{name}"
-        for spec in [*config.data.sources, *config.data.held_out]:
-            source = spec if isinstance(spec, str) else spec.data
-            assert source == "mini" or (configs_dir() / "data" / f"{source}.yaml").is_file(), f"{name}: {source}"
-
-
-def test_a_checkpoint_teaches_another(
-    tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    backbone = f"backbone.name={tiny('bert')}"
-    teacher = run(composed("model=cross_encoder", backbone, "output_dir=teacher", *SMALL)).folder
-    with caplog.at_level("INFO"):
-        student = run(composed("+experiment=distill", f"teacher={teacher}", backbone, "output_dir=student", *SMALL))
-    assert f"teacher {teacher} scores" in caplog.text
-    assert read_config(student.folder).shape == "late_interaction"
-    with pytest.raises(ValueError, match=r"expected a teacher \(teacher=CHECKPOINT\).* came no teacher"):
-        run(composed("+experiment=distill", backbone, "output_dir=untaught", *SMALL))
+    assert "mini" in (trained.folder / "README.md").read_text()
 
 
 def test_a_finished_run_is_pushed_where_the_config_says_so(
@@ -105,14 +85,42 @@ def test_a_finished_run_is_pushed_where_the_config_says_so(
     assert (repo.private, list(repo.tags)) == (True, ["v1"])
 
 
-@pytest.mark.parametrize("file", sorted((configs_dir() / "experiment").glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_experiment_composes_and_instantiates(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+EXPERIMENT_FILES = sorted(path.stem for path in (configs_dir() / "experiment").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", [*EXPERIMENT_FILES, "[hub,herbert]", "[hub,xlmr]"])
+def test_every_experiment_composes_with_a_folder_of_its_own_and_sources_that_exist(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CITEVERIFIER_REAL_DATA", "/nowhere")
-    config = composed(f"+experiment={file.stem}")
+    check_training(composed(f"+experiment={name}"), name.strip("[]").split(",")[-1])
+
+
+def check_training(config: DictConfig, experiment: str) -> None:
     options = instantiate(config.training, _convert_="all")
     assert isinstance(options, TrainingOptions)
-    assert options.output_dir == f"outputs/train/{file.stem}"
+    assert options.output_dir == f"outputs/train/{experiment}"
     assert callable(instantiate(config.pairs.build))
+    for spec in [*config.data.sources, *config.data.held_out]:
+        source = spec if isinstance(spec, str) else spec.data
+        assert source == "mini" or (configs_dir() / "data" / f"{source}.yaml").is_file(), source
+
+
+def test_the_hub_s_data_with_a_large_backbone_keeps_the_backbone_s_recipe() -> None:
+    alone, combined = composed("+experiment=herbert"), composed("+experiment=[hub,herbert]", "hub_size.questions=12000")
+    assert alone.training.learning_rate == combined.training.learning_rate == 1e-5
+    assert {**alone.training} == {**combined.training}
+    assert combined.data.sources[0].hub_rows == 12000
+
+
+def test_every_row_of_the_study_composes_and_an_unknown_one_is_named() -> None:
+    lines = commands(STUDY, list(STUDY["rows"]))
+    trainings = [line[1:] for line in lines if line[0] == "train.py"]
+    assert len(trainings) == len(STUDY["rows"])
+    for overrides in trainings:
+        check_training(composed(*overrides, "output_dir=outputs/train/row"), "row")
+    with pytest.raises(ValueError, match=r"expected rows of base, .* got basis"):
+        commands(STUDY, ["basis"])
 
 
 @pytest.mark.parametrize("file", sorted((configs_dir() / "backbone").glob("*.yaml")), ids=lambda path: path.stem)

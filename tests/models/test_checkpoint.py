@@ -23,9 +23,8 @@ from citeverifier.models.checkpoint import (
     read_config,
     save_checkpoint,
 )
-from citeverifier.models.cross_encoder import last_linear
+from citeverifier.models.cut_points import Calibration, fold_into, last_linear
 from citeverifier.models.late_interaction import LateInteraction
-from citeverifier.models.ordinal import Calibration, fold_into
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_pair
 from citeverifier.verifiers import ordinal
@@ -88,7 +87,7 @@ def test_both_levels_of_a_short_pair_cost_one_pass(cross_encoder: Path, pairs: l
 def test_cross_encoder_batched_equals_single(cross_encoder: Path, pairs: list[Pair]) -> None:
     together = OrdinalVerifier(str(cross_encoder), dtype="float32").score(pairs, Support.FULL).values
     alone = [OrdinalVerifier(str(cross_encoder), dtype="float32").score([p], Support.FULL).values[0] for p in pairs[:6]]
-    assert np.abs(together[:6] - np.array(alone)).max() < 1e-5
+    assert np.abs(together[:6] - np.array(alone)).max() < 1e-4  # logits of some hundreds, in float32
 
 
 def test_nothing_in_a_checkpoint_is_pickled(cross_encoder: Path) -> None:

@@ -22,7 +22,7 @@ from citeverifier.models.late_interaction import (
     typical_matches,
     window_matches,
 )
-from citeverifier.models.scoring import LateInteractionEngine
+from citeverifier.models.late_interaction_engine import LateInteractionEngine
 from citeverifier.records import Document, Pair, Support
 
 
@@ -175,7 +175,7 @@ def test_long_documents_become_overlapping_windows(built: tuple[LateInteraction,
     _, inputs = built
     text = " ".join(f"word{i}" for i in range(60))
     ids = inputs.tokenizer(text, add_special_tokens=False)["input_ids"]
-    windows = inputs.document(text)
+    (windows,) = inputs.documents([text])
     assert len(windows) > 1
     assert all(len(window) <= 48 for window in windows)
     covered = [token for window in windows for token in window[1:-1]]

@@ -12,16 +12,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import AutoModel, AutoModelForSequenceClassification, PreTrainedTokenizerFast
+from transformers import AutoModel, AutoModelForSequenceClassification
 
+from citeverifier.models.batching import Batches
 from citeverifier.models.checkpoint import load_tokenizer
-from citeverifier.models.cross_encoder import last_linear
-from citeverifier.models.inputs import STRIDE_LONG, CrossEncoderInputs, LateInteractionInputs, joins
+from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
+from citeverifier.models.cut_points import last_linear
+from citeverifier.models.inputs import STRIDE_LONG, CrossEncoderInputs, LateInteractionInputs
 from citeverifier.models.late_interaction import LateInteraction
-from citeverifier.models.scoring import Batches, CrossEncoderEngine, LateInteractionEngine
+from citeverifier.models.late_interaction_engine import LateInteractionEngine
 from citeverifier.records import Document, Pair, Support
-from citeverifier.text.rendering import DOCUMENT_SEPARATOR, render_pair
+from citeverifier.text.rendering import render_pair
 
 ARCHITECTURES = ("bert", "xlm-roberta")
 WORDS = "The river Vistula, 1,047 km long (Wisła), flows north; it isn't short - 'old' towns lie on it: 40% of them."
@@ -101,10 +102,7 @@ def test_assembled_tokens_are_the_tokenizers_own(
     pair = Pair("p", "e", "s", "en", "g", statement, tuple(Document(*d) for d in documents), "k")
     for premise_first in (False, True):
         inputs = CrossEncoderInputs(tokenizer, 512, context=False, premise_first=premise_first)
-        assert inputs._by_document
         row = inputs.prepare(pair)
-        inputs.read([pair])
-        assert inputs.prepare(pair) == row
         texts = render_pair(pair, context=False)
         expected = dict(tokenizer(*(texts[::-1] if premise_first else texts)))
         assert row == {**expected, "length": len(expected["input_ids"])}
@@ -122,36 +120,6 @@ def test_windows_are_the_tokenizers_own(tiny: Any, architecture: str) -> None:
     )  # fmt: skip
     tokenizer.backend_tokenizer.no_truncation()
     assert [window["input_ids"] for window in inputs.windows(pair)] == theirs["input_ids"]
-
-
-def test_a_tokenizer_that_does_not_join_reads_premises_whole(training_texts: list[str]) -> None:
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=600, initial_alphabet=alphabet, special_tokens=["<pad>"])
-    made.train_from_iterator(training_texts, trainer)
-    tokenizer: Any = PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>")
-    assert not joins(tokenizer, DOCUMENT_SEPARATOR)
-    inputs = CrossEncoderInputs(tokenizer, 512, context=False)
-    for pair in mixed_pairs(10):
-        inputs.read([pair])
-        assert inputs.prepare(pair)["input_ids"] == tokenizer(*render_pair(pair, context=False))["input_ids"]
-
-
-def test_each_text_is_tokenised_once(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, pairs = tiny("bert"), mixed_pairs()
-    tokenizer = load_tokenizer(str(folder), None)
-    engine = CrossEncoderEngine(classifier(folder, torch.float32), CrossEncoderInputs(tokenizer, 512, context=True))
-    seen: list[str] = []
-
-    def counting(texts: Any, **options: Any) -> Any:
-        seen.extend([texts] if isinstance(texts, str) else texts)
-        return tokenizer(texts, **options)
-
-    engine.inputs.ids.tokenizer = counting
-    engine.logits(pairs, Support.FULL)
-    engine.logits(pairs[::-1], Support.PARTIAL)
-    assert len(seen) == len(set(seen)) > 20
 
 
 def test_batches_hold_every_position_once_within_the_budget() -> None:
@@ -210,7 +178,7 @@ def test_where_memory_runs_out_the_budget_is_halved_and_the_scores_are_the_same(
 
 
 def test_late_interaction_encodes_each_text_once_in_any_order(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("citeverifier.models.scoring.CHUNK", 4)
+    monkeypatch.setattr("citeverifier.models.late_interaction_engine.CHUNK", 4)
     folder = str(tiny("bert"))
     inputs = LateInteractionInputs(load_tokenizer(folder, None), window=64, limit=512, context=False)
     engine = LateInteractionEngine(LateInteraction(AutoModel.from_pretrained(folder)).eval(), inputs)
@@ -218,6 +186,6 @@ def test_late_interaction_encodes_each_text_once_in_any_order(tiny: Any, monkeyp
     statements = {pair.statement for pair in pairs}
     documents = {f"{d.title}: {d.text}" for pair in pairs for d in pair.documents}
     once = sum(len(inputs.statement((s, ""))[0]) for s in statements)
-    once += sum(len(window) for d in documents for window in inputs.document(d))
+    once += sum(len(window) for windows in inputs.documents(sorted(documents)) for window in windows)
     assert engine.logits(pairs, Support.FULL).tokens == once
     assert engine.logits(pairs[::-1], Support.PARTIAL).tokens == 0

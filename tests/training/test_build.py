@@ -1,4 +1,4 @@
-"""A model ready to train: heads that go on from a checkpoint, and heads that read only a part of the matches."""
+"""A model ready to train: heads that go on from a checkpoint, frozen parts, learning rates, limits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_models import tiny_checkpoint
 
-from citeverifier.models.checkpoint import HEAD, POOLING
+from citeverifier.models.checkpoint import HEAD
 from citeverifier.training.build import build_model, build_optimizer
-from citeverifier.training.options import Backbone, TrainingOptions
+from citeverifier.training.hyperparameters import Backbone, TrainingOptions
 
 
 @pytest.fixture
@@ -32,30 +32,19 @@ def test_training_goes_on_with_the_head_of_a_late_interaction_checkpoint(
         torch.testing.assert_close(value, state[name])
 
 
-@pytest.mark.parametrize("pooling", [("mean",), ("soft_minimum", "coverage")])
-def test_matches_that_are_not_pooled_stay_out_of_the_logit(options: TrainingOptions, pooling: tuple[str, ...]) -> None:
-    chosen = replace(options, pooling=pooling)
-    model, _ = build_model(chosen)
-    optimizer = build_optimizer(model, chosen)
-    tokens, matches = torch.randn(3, 4, 32), torch.rand(3, 4)
-    model.head(tokens, torch.ones(3, 4, dtype=torch.bool), matches).sum().backward()
-    before = model.head.output.weight.detach().clone()
-    optimizer.step()
-    after = model.head.output.weight.detach()
-    for i, name in enumerate(POOLING):
-        if name in pooling:
-            assert after[0, i] != before[0, i] != 0
-        else:
-            assert after[0, i] == before[0, i] == 0
+def test_too_long_a_limit_names_the_backbone_s(options: TrainingOptions) -> None:
+    with pytest.raises(ValueError, match="at most 512 tokens"):
+        build_model(replace(options, max_length=600))
 
 
-def test_without_salience_every_token_keeps_its_weight(options: TrainingOptions) -> None:
-    model, _ = build_model(replace(options, salience=False))
-    assert not any(parameter.requires_grad for parameter in model.head.salience.parameters())
-    assert model.head.output.weight.requires_grad
-
-
-@pytest.mark.parametrize("pooling", [(), ("mean", "maximum")])
-def test_an_unknown_pooling_is_named(options: TrainingOptions, pooling: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match=r"training\.pooling: expected some of mean, soft_minimum, coverage, came"):
-        build_model(replace(options, pooling=pooling))
+def test_frozen_parts_get_no_gradient_and_the_head_learns_at_its_own_rate(options: TrainingOptions) -> None:
+    model, _ = build_model(replace(options, frozen_layers=1))
+    trainable = {name for name, p in model.named_parameters() if p.requires_grad}
+    assert not any("word_embeddings" in name or "layer.0." in name for name in trainable)
+    assert any("layer.1." in name for name in trainable)
+    rates = {group["lr"] for group in build_optimizer(model, options).param_groups}
+    assert rates == {options.learning_rate, options.head_learning_rate}
+    trained_too, _ = build_model(replace(options, frozen_embeddings=False))
+    assert trained_too.encoder.get_input_embeddings().weight.requires_grad
+    with pytest.raises(ValueError, match="at most 2"):
+        build_model(replace(options, frozen_layers=3))

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from citeverifier.training.build import attention_of, build_model, encoder_of
-from citeverifier.training.options import Backbone, Lora, TrainingOptions
+from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
 from citeverifier.training.throughput import Throughput, flops_per_token, gemm_peak
 
 # the tiny backbones: two layers of four 32x32 projections and a 32x48 feed-forward pair

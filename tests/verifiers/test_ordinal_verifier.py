@@ -1,8 +1,7 @@
-"""The trained verifier's options: int8, encodings on disk, and what a cross-encoder refuses."""
+"""The trained verifier's options: int8, and what a cross-encoder refuses."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,23 +46,11 @@ def test_int8_scores_nearly_the_same_and_is_told_apart(folder: Any) -> None:
     assert len(set(formats)) == 3
 
 
-def test_encodings_are_found_by_the_next_run(folder: Any, tmp_path: Path) -> None:
-    path = folder("late_interaction")
-    first = OrdinalVerifier(path, encodings=str(tmp_path)).score(PAIRS, Support.PARTIAL)
-    again = OrdinalVerifier(path, encodings=str(tmp_path)).score(PAIRS, Support.PARTIAL)
-    assert again.values.tolist() == first.values.tolist()
-    assert 0 < again.cost.tokens < first.cost.tokens
-    assert len(list(tmp_path.iterdir())) == 1
-    OrdinalVerifier(path, dtype="int8", encodings=str(tmp_path)).score(PAIRS, Support.PARTIAL)
-    assert len(list(tmp_path.iterdir())) == 2, "a file a number format"
-
-
-@pytest.mark.parametrize("options", [{"encodings": "somewhere"}, {"dtype": "int8"}])
-def test_a_cross_encoder_refuses_what_it_cannot_do(folder: Any, options: dict[str, Any]) -> None:
+def test_a_cross_encoder_refuses_int8(folder: Any) -> None:
     with pytest.raises(ValueError, match="is a cross-encoder"):
-        OrdinalVerifier(folder("cross_encoder"), **options)
+        OrdinalVerifier(folder("cross_encoder"), dtype="int8")
 
 
 def test_an_unknown_number_format_is_an_error(folder: Any) -> None:
-    with pytest.raises(ValueError, match="expected dtype auto, float32 or bfloat16, came 'fp16'"):
+    with pytest.raises(ValueError, match="expected dtype auto, float32 or bfloat16, got 'fp16'"):
         OrdinalVerifier(folder("cross_encoder"), dtype="fp16")  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from citeverifier.models.checkpoint import POOLING, Shape
+from citeverifier.models.checkpoint import Shape
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,8 @@ class TrainingOptions:
         patience: evaluations without a better dev AUROC before training stops; None never stops early.
         bf16: None = where the processor has it.
         attention: None = the faster one in training (docs/performance.md): eager on a CPU, SDPA on a GPU.
-        pooling, salience: late interaction only: which pooled matches its head reads, and whether tokens are weighed.
         compile: torch.compile the model; pays on a GPU after minutes of compiling, for long runs.
         gradient_checkpointing: keep no activations inside layers; less memory, a third more arithmetic.
-        contrastive: weight of the list-wise loss: a statement's supporting premises against its unsupporting ones.
-        distillation: share of the teacher's soft levels in the loss of the pairs that it scored; needs a teacher
-            and delta > 0.
-        curriculum: in the first epoch premises of one document come before those of several.
         report_to_wandb: log to Weights & Biases (offline unless WANDB_API_KEY is set).
     """
 
@@ -83,14 +78,9 @@ class TrainingOptions:
     patience: int | None = 3
     bf16: bool | None = None
     attention: Literal["eager", "sdpa"] | None = None
-    pooling: tuple[str, ...] = POOLING
-    salience: bool = True
     compile: bool = False
     gradient_checkpointing: bool = False
     lora: Lora | None = None
-    contrastive: float = 0.0
-    distillation: float = 0.0
-    curriculum: bool = False
     report_to_wandb: bool = False
     resume: bool = False
     seed: int = 13

@@ -1,4 +1,4 @@
-"""Attention by batched products is attention: against PyTorch's own, with and without padding."""
+"""Attention by batched products is PyTorch's own; a last layer for the first token alone gives the same logits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoModelForSequenceClassification
 
-from citeverifier.models.attention import PRODUCTS, attend_by_products, batched_products
-from citeverifier.models.first_token import compute_first_token_only
+from citeverifier.models.bert_layers import PRODUCTS, attend_by_products, batched_products, compute_first_token_only
 
 
 def _parts(queries: int, keys: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -73,3 +72,31 @@ def test_elsewhere_the_fused_one_stays(tiny: Any) -> None:
     assert not attend_by_products(AutoModel.from_pretrained(tiny("modernbert"), dtype=torch.bfloat16))
     eager = AutoModel.from_pretrained(tiny("bert"), dtype=torch.bfloat16, attn_implementation="eager")
     assert not attend_by_products(eager)
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+@pytest.mark.parametrize("architecture", ["bert", "xlm-roberta"])
+def test_the_logits_stay_the_same_and_one_token_is_handed_on(tiny: Any, architecture: str, attention: str) -> None:
+    torch.manual_seed(0)
+    model = _louder(
+        AutoModelForSequenceClassification.from_pretrained(
+            tiny(architecture), num_labels=1, attn_implementation=attention
+        )
+    )
+    ids = torch.randint(5, 500, (4, 60))
+    mask = (torch.arange(60) < torch.tensor([[60], [60], [31], [7]])).long()
+    with torch.inference_mode():
+        expected = model(input_ids=ids, attention_mask=mask).logits
+        assert compute_first_token_only(model)
+        found = model(input_ids=ids, attention_mask=mask).logits
+        handed_on = model.base_model(input_ids=ids, attention_mask=mask).last_hidden_state
+    assert expected.std() > 0.01
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    assert handed_on.shape[:2] == (4, 1)
+
+
+def test_a_model_of_another_kind_stays_as_it_is(tiny: Any) -> None:
+    model = AutoModelForSequenceClassification.from_pretrained(tiny("modernbert"), num_labels=1).eval()
+    before = model.base_model.layers[-1]
+    assert not compute_first_token_only(model)
+    assert model.base_model.layers[-1] is before

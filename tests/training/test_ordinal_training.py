@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 from citeverifier.data.mini import load_mini
-from citeverifier.data.pair_recipes import nearest_pairs, ordinal_pairs, single_document_pairs
+from citeverifier.data.pair_recipes import ordinal_pairs, single_document_pairs
 from citeverifier.records import Pair, Support
-from citeverifier.training.build import build_model, build_optimizer, freeze
-from citeverifier.training.options import Backbone, Lora, TrainingOptions
-from citeverifier.training.train import REPORT, _last_whole, decided, train
+from citeverifier.training.build import build_model
+from citeverifier.training.finished import REPORT, last_whole
+from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
+from citeverifier.training.ordinal_training import train
+from citeverifier.training.prepared_pairs import decided
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
 SHAPES = ("late_interaction", "cross_encoder")
@@ -48,7 +50,7 @@ def test_a_run_leaves_a_calibrated_checkpoint(
 ) -> None:
     trained = train(train_pairs, dev_pairs, replace(options, shape=shape), {"sources": []})
     names = {path.name for path in trained.folder.rglob("*") if path.is_file()}
-    assert {"config.json", "model.safetensors", "tokenizer.json", "README.md", REPORT} <= names
+    assert {"config.json", "model.safetensors", "tokenizer.json", REPORT} <= names
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pth", ".pkl"))]
     report = json.loads((trained.folder / REPORT).read_text())
     assert report["steps"] == 6
@@ -80,7 +82,7 @@ def test_the_same_command_gives_the_same_dev_metrics(
     assert first.dev == second.dev
 
 
-def test_resume_goes_on_from_the_last_whole_checkpoint_and_ends_like_an_undisturbed_run(
+def test_resume_goes_on_from_thelast_whole_checkpoint_and_ends_like_an_undisturbed_run(
     options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = train(train_pairs, dev_pairs, replace(options, output_dir="whole"))
@@ -117,15 +119,15 @@ def test_resume_of_a_finished_run_does_nothing(
     assert again.dev == pytest.approx(first.dev, abs=1e-6)
 
 
-def test_last_whole_skips_checkpoints_that_were_cut_off(tmp_path: Path) -> None:
+def testlast_whole_skips_checkpoints_that_were_cut_off(tmp_path: Path) -> None:
     for step, state in ((2, "{}"), (4, '{"half'), (10, None)):
         folder = tmp_path / f"checkpoint-{step}"
         folder.mkdir()
         if state is not None:
             (folder / "trainer_state.json").write_text(state)
-    assert _last_whole(tmp_path) == str(tmp_path / "checkpoint-2")
+    assert last_whole(tmp_path) == str(tmp_path / "checkpoint-2")
     shutil.rmtree(tmp_path / "checkpoint-2")
-    assert _last_whole(tmp_path) is None
+    assert last_whole(tmp_path) is None
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -173,58 +175,11 @@ def test_dev_with_one_class_is_an_error(options: TrainingOptions, train_pairs: l
         train(train_pairs, only, replace(options, max_steps=1, evaluations=1))
 
 
-def test_too_long_a_limit_names_the_backbone_s(options: TrainingOptions) -> None:
-    with pytest.raises(ValueError, match="at most 512 tokens"):
-        build_model(replace(options, max_length=600))
-
-
-def test_frozen_parts_get_no_gradient_and_the_head_learns_at_its_own_rate(options: TrainingOptions) -> None:
-    model, _ = build_model(replace(options, frozen_embeddings=True, frozen_layers=1))
-    trainable = {name for name, p in model.named_parameters() if p.requires_grad}
-    assert not any("word_embeddings" in name or "layer.0." in name for name in trainable)
-    assert any("layer.1." in name for name in trainable)
-    rates = {group["lr"] for group in build_optimizer(model, options).param_groups}
-    assert rates == {options.learning_rate, options.head_learning_rate}
-    with pytest.raises(ValueError, match="at most 2"):
-        freeze(model.encoder, False, 3)
-
-
 def test_decided_rows_leave_open_intervals_out() -> None:
-    rows = np.array([[2, 2, 1], [1, 2, 1], [0, 1, 1], [0, 0, 1], [2, 2, 0]], dtype=np.float32)
+    rows = np.array([[2, 2, 1, 1], [1, 2, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1], [2, 2, 0, 1]], dtype=np.float32)
     known, gold = decided(rows, Support.FULL)
     assert known.tolist() == [True, False, True, True, False]
     assert gold[known].tolist() == [True, False, False]
-
-
-def test_a_teacher_changes_what_is_learnt(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
-    said = np.full((len(train_pairs), 2), 0.4)
-    said[::3] = np.nan  # pairs that the teacher did not score are trained on their labels
-
-    def learnt(number: int, teacher: Any) -> Any:
-        share = 0.0 if teacher is None else 0.5
-        told = replace(options, output_dir=f"run-{number}", distillation=share, learning_rate=1e-3)
-        folder = train(train_pairs, dev_pairs, told, teacher=teacher).folder
-        return OrdinalVerifier(str(folder), dtype="float32").score(dev_pairs, Support.FULL).values
-
-    alone, taught, again = learnt(0, None), learnt(1, said), learnt(2, said)
-    # sums over threads differ in their last digits, a teacher in the first ones
-    assert np.abs(taught - again).max() < 1e-3 < np.abs(taught - alone).max()
-    with pytest.raises(ValueError, match=r"came a teacher, distillation=0\.5, delta=0\.0"):
-        train(train_pairs, dev_pairs, replace(options, distillation=0.5, delta=0.0), teacher=said)
-
-
-def test_lists_and_a_curriculum_change_what_is_learnt(options: TrainingOptions, dev_pairs: list[Pair]) -> None:
-    examples = load_mini("train", "en")[:6]
-    listed, sized = list(nearest_pairs(examples)), list(ordinal_pairs(examples))
-    changes: list[Any] = [(listed, {}), (listed, {"contrastive": 2.0}), (sized, {}), (sized, {"curriculum": True})]
-    scores = []
-    for number, (pairs, change) in enumerate(changes):
-        folder = train(pairs, dev_pairs, replace(options, output_dir=f"run-{number}", **change)).folder
-        scores.append(OrdinalVerifier(str(folder), dtype="float32").score(dev_pairs, Support.FULL).values.tolist())
-    assert scores[0] != scores[1]
-    assert scores[2] != scores[3]
 
 
 def test_wandb_stays_offline_without_a_key(

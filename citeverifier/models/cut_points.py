@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 def probability(logits: Floats, level: Support, delta: float) -> Floats:
     """P(support >= level) of folded logits, any shape, in [0, 1]. `level` is partial or full."""
     if level not in (Support.PARTIAL, Support.FULL):
-        raise ValueError(f"expected level partial or full, came {level!r}")
+        raise ValueError(f"expected level partial or full, got {level!r}")
     shifted = np.asarray(logits, dtype=np.float64) - (delta if level == Support.FULL else 0.0)
     # exp of a non-positive number on either side: no overflow
     exponential = np.exp(-np.abs(shifted))
@@ -37,16 +37,16 @@ def probability(logits: Floats, level: Support, delta: float) -> Floats:
 
 
 def label_rows(pairs: Sequence[Pair]) -> NDArray[np.float32]:
-    """Labels as the loss takes them: rows [support_min, support_max, weight], shape (n, 3).
+    """Labels as numbers, shape (n, 4): rows [support_min, support_max, weight, documents of the premise].
 
     Raises ValueError on an unlabelled pair, naming it.
     """
     rows = []
     for pair in pairs:
         if pair.support_min is None or pair.support_max is None:
-            raise ValueError(f"pair {pair.id!r}: expected support_min and support_max for training, came null")
-        rows.append((float(pair.support_min), float(pair.support_max), pair.weight))
-    return np.asarray(rows, dtype=np.float32).reshape(-1, 3)
+            raise ValueError(f"pair {pair.id!r}: expected support_min and support_max for training, got null")
+        rows.append((float(pair.support_min), float(pair.support_max), pair.weight, float(len(pair.documents))))
+    return np.asarray(rows, dtype=np.float32).reshape(-1, 4)
 
 
 def interval_loss(logits: torch.Tensor, labels: torch.Tensor, delta: float) -> torch.Tensor:
@@ -54,7 +54,7 @@ def interval_loss(logits: torch.Tensor, labels: torch.Tensor, delta: float) -> t
 
     Args:
         logits: (n,) or (n, 1).
-        labels: (n, 3), rows [min, max, weight] with levels 0, 1, 2.
+        labels: rows [min, max, weight, ...] with levels 0, 1, 2.
         delta: distance of the cut points, >= 0. With 0 "exactly partial" has probability 0 and no such label may come.
 
     Returns:
@@ -64,7 +64,7 @@ def interval_loss(logits: torch.Tensor, labels: torch.Tensor, delta: float) -> t
     from torch.nn.functional import logsigmoid
 
     z = logits.reshape(-1).float()
-    low, high, weight = labels.float().unbind(dim=1)
+    low, high, weight = labels[:, :3].float().unbind(dim=1)
     above_low = torch.where(low == 0, torch.zeros_like(z), logsigmoid(torch.where(low == 2, z - delta, z)))
     below_high = torch.where(high == 2, torch.zeros_like(z), logsigmoid(torch.where(high == 0, -z, delta - z)))
     # sigmoid(z) - sigmoid(z - delta) = sigmoid(z) sigmoid(delta - z) (1 - exp(-delta))
@@ -101,7 +101,7 @@ def fit_calibration(logits: Floats, labels: Floats, delta: float) -> Calibration
 
     Args:
         logits: (n,) training logits of the dev pairs.
-        labels: (n, 3) rows [min, max, weight].
+        labels: rows [min, max, weight, ...].
         delta: the training distance; 0 keeps the verifier binary (one cut point).
 
     A weak prior (as much as two pairs) holds the three numbers near 1, 0 and `delta`, so that a dev set without
@@ -133,7 +133,17 @@ def fold_into(layer: torch.nn.Linear, calibration: Calibration) -> None:
     import torch
 
     if layer.out_features != 1 or layer.bias is None:
-        raise ValueError(f"expected a linear layer with one output and a bias, came {layer}")
+        raise ValueError(f"expected a linear layer with one output and a bias, got {layer}")
     with torch.no_grad():
         layer.weight.div_(calibration.temperature)
         layer.bias.sub_(calibration.cut_partial).div_(calibration.temperature)
+
+
+def last_linear(model: torch.nn.Module) -> torch.nn.Linear:
+    """The layer that makes a classifier's logit; raises ValueError where its head has no linear layer of one output."""
+    import torch
+
+    heads = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m.out_features == 1]
+    if not heads:
+        raise ValueError(f"expected {type(model).__name__} to end in a linear layer with one output, found none")
+    return heads[-1]

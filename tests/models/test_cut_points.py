@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citeverifier.models.ordinal import (
+from citeverifier.models.cut_points import (
     Calibration,
     fit_calibration,
     fold_into,
@@ -82,7 +82,10 @@ def test_nan_logits_stay_nan() -> None:
 
 
 def test_label_rows_name_an_unlabelled_pair(pairs: list[Pair]) -> None:
-    assert label_rows(pairs[:3]).tolist() == [[2, 2, 1], [1, 1, 1], [0, 0, 1]]
+    labels = [[2, 2, 1], [1, 1, 1], [0, 0, 1]]
+    assert label_rows(pairs[:3]).tolist() == [
+        [*label, len(p.documents)] for label, p in zip(labels, pairs, strict=False)
+    ]
     unlabelled = Pair("p-x", "e", "s", "en", "g", "S.", pairs[0].documents, "k")
     with pytest.raises(ValueError, match="'p-x'"):
         label_rows([unlabelled])

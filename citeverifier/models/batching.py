@@ -1,0 +1,108 @@
+"""Running a model over many texts: sorted by length, batched under a token budget, side by side on a CPU."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm.auto import tqdm
+
+log = logging.getLogger(__name__)
+
+# Padded tokens a forward pass may have: a CPU is busy with few, and small batches pad less; a GPU wants many.
+TOKEN_BUDGET = {"cpu": 1024, "cuda": 32768}
+WORKERS = 4  # batches that run side by side on a CPU, at most: more would wait for Python's lock
+ROUND = 64  # batches a worker between two looks at what did not fit
+
+
+@dataclass
+class Logits:
+    """Folded logits (n,), nan where unscored, with reasons; tokens read; how many premises were windowed or packed.
+
+    `apart` holds the positions whose logit belongs to the level asked; all others hold at both levels.
+    """
+
+    values: NDArray[np.float64]
+    reasons: dict[int, str] = field(default_factory=dict)
+    tokens: int = 0
+    windowed: int = 0
+    packed: int = 0
+    apart: set[int] = field(default_factory=set)
+
+
+class Batches:
+    """Runs a model over rows of tokens, longest first, in batches under a budget of padded tokens (one row at least).
+
+    On a CPU several batches run side by side, each on its part of the threads: threads that share small products spend
+    a sixth of their time waiting for each other. Where memory runs out the budget is halved, for good, and the batches
+    that did not fit are taken again in parts.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.budget = TOKEN_BUDGET.get(device.type, TOKEN_BUDGET["cpu"])
+        self.workers = min(WORKERS, torch.get_num_threads()) if device.type == "cpu" else 1
+
+    def run(self, lengths: Sequence[int], forward: Callable[[list[int]], None]) -> None:
+        """`forward` on the positions of each batch; raises torch.OutOfMemoryError where one row alone is too much."""
+        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+        with tqdm(total=len(order), desc="scoring", disable=len(order) < 64 or None, leave=False) as bar:
+            self._rounds(order, lengths, forward, bar)
+
+    def _rounds(
+        self, order: Sequence[int], lengths: Sequence[int], forward: Callable[[list[int]], None], bar: Any
+    ) -> None:
+        done = 0
+        while done < len(order):
+            batches = self._cut(order, done, lengths)
+            done += sum(map(len, batches))
+            fitted = self._side_by_side(batches, forward)
+            bar.update(sum(len(batch) for batch, fits in zip(batches, fitted, strict=True) if fits))
+            failed = [batch for batch, fits in zip(batches, fitted, strict=True) if not fits]
+            if failed:
+                self.budget = min(lengths[batch[0]] * len(batch) for batch in failed) // 2
+                log.warning("out of memory: going on with batches of %d tokens", self.budget)
+                if torch.cuda.is_available():
+                    torch.cuda.empty_cache()
+                self._rounds([i for batch in failed for i in batch], lengths, forward, bar)
+
+    def _cut(self, order: Sequence[int], done: int, lengths: Sequence[int]) -> list[list[int]]:
+        """The batches of the next round: one, or several a worker, so that they wait for each other seldom."""
+        batches: list[list[int]] = []
+        while done < len(order) and len(batches) < (1 if self.workers == 1 else ROUND * self.workers):
+            batches.append(list(order[done : done + max(1, self.budget // max(1, lengths[order[done]]))]))
+            done += len(batches[-1])
+        return batches
+
+    def _side_by_side(self, batches: Sequence[list[int]], forward: Callable[[list[int]], None]) -> list[bool]:
+        """Whether each batch fitted into memory; all were run."""
+        if self.workers == 1 or len(batches) == 1:
+            return [_fits(batch, forward) for batch in batches]
+        threads = torch.get_num_threads()
+
+        def alone(batch: list[int]) -> bool:
+            torch.set_num_threads(max(1, threads // self.workers))
+            with torch.inference_mode():  # a thread's own
+                return _fits(batch, forward)
+
+        try:
+            with ThreadPoolExecutor(self.workers) as pool:
+                return list(pool.map(alone, batches))
+        finally:
+            torch.set_num_threads(threads)  # threads to come begin with the number set last
+
+
+def _fits(batch: list[int], forward: Callable[[list[int]], None]) -> bool:
+    """Run a batch; False where memory ran out, torch.OutOfMemoryError where it has one row only."""
+    try:
+        forward(batch)
+    except torch.OutOfMemoryError:
+        if len(batch) == 1:
+            raise
+        return False
+    return True

@@ -1,0 +1,126 @@
+"""Fine-tuning an encoder for matching (paper 4): of two documents, the one that supports a statement must match better.
+
+The match is plain late interaction, BERTScore's precision (`MeanOfMatches`); the loss is cross-entropy of the
+positive document against the negative one. What comes out is an encoder's folder, for `correction=finetuned` and
+`verifier=bertscore`.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from citeverifier.models.checkpoint import position_limit
+from citeverifier.records import Pair, Support
+from citeverifier.training.build import build_model
+from citeverifier.training.finished import Trained, finished_before, write_report
+from citeverifier.training.hyperparameters import TrainingOptions
+from citeverifier.training.order import whole_run
+
+TEMPERATURE = 0.05  # of mean cosines: as if those of twenty tokens were added up
+
+Contrast = tuple[Pair, Pair]  # a statement with a document that supports it, and with one that does not
+
+
+def train_matching(
+    train_pairs: Sequence[Pair],
+    dev_pairs: Sequence[Pair],
+    options: TrainingOptions,
+    data: Mapping[str, Any] | None = None,
+) -> Trained:
+    """Train and write the encoder to `options.output_dir`; `dev` has the share of contrasts ranked rightly.
+
+    Raises ValueError for another shape than late interaction, or data without contrasts.
+    """
+    from transformers import set_seed
+
+    from citeverifier.models.late_interaction import MeanOfMatches
+
+    if options.shape != "late_interaction":
+        raise ValueError(f"model: expected late_interaction, got {options.shape}")
+    if (before := finished_before(options, verifier=False)) is not None:
+        return before
+    started = time.perf_counter()
+    set_seed(options.seed)
+    contrasts = {"train": contrasts_of(train_pairs), "dev": contrasts_of(dev_pairs)}
+    if empty := [name for name, chosen in contrasts.items() if not chosen]:
+        raise ValueError(
+            f"{' and '.join(empty)}: expected statements with a document that supports them and one that does not, "
+            "got none; use pairs=nearest"
+        )
+    model, tokenizer = build_model(options)
+    model.head = MeanOfMatches()
+    trainer = matching_trainer(model, tokenizer, options, contrasts["train"], contrasts["dev"])
+    ranked_before = trainer.evaluate()["eval_ranked"]
+    trainer.run()
+    dev = {"ranked": trainer.evaluate()["eval_ranked"], "ranked_before": ranked_before}
+    folder = Path(options.output_dir)
+    trained = Trained(folder, dev, time.perf_counter() - started, throughput=trainer.speed(), verifier=False)
+    trained_model = trainer.trained_model()
+    if trainer.is_world_process_zero():
+        trained_model.encoder.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        write_report(trained, options, trainer.state, data or {}, contrasts=len(contrasts["train"]))
+    trainer.accelerator.wait_for_everyone()
+    return trained
+
+
+def matching_trainer(
+    model: Any, tokenizer: Any, options: TrainingOptions, train_set: list[Contrast], dev_set: list[Contrast]
+) -> Any:
+    """The Trainer of a run, ready to train."""
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    from citeverifier.models.inputs import LateInteractionInputs
+    from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
+
+    inputs = LateInteractionInputs(tokenizer, options.max_length, position_limit(model.config), context=False)
+    rows = train_set + dev_set
+
+    def epoch(number: int) -> list[int]:
+        return random.Random(options.seed + number).sample(range(len(train_set)), len(train_set))
+
+    def collate(positions: list[int]) -> dict[str, Any]:
+        prepared = [inputs.prepare(pair) for i in positions for pair in rows[i]]
+        return {"labels": torch.zeros(len(positions), dtype=torch.long), **inputs.collate(prepared)}
+
+    def loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:
+        losses = cross_entropy(outputs["logits"].reshape(-1, 2) / TEMPERATURE, labels, reduction="none")
+        return losses.mean() if num_items_in_batch is None else losses.sum() / num_items_in_batch
+
+    def ranked(predicted: Any) -> dict[str, float]:
+        scores = np.asarray(predicted.predictions)
+        return {"ranked": float(np.mean(scores[:, 0] > scores[:, 1]))}  # the first is right
+
+    return VerifierTrainer(
+        model,
+        options,
+        whole_run(epoch, steps_of(options, len(train_set)) * pairs_a_step(options)),
+        range(len(train_set), len(rows)),
+        collate,
+        loss,
+        ranked,
+        best="ranked",
+        preprocess_logits_for_metrics=lambda logits, _: logits.reshape(-1, 2),
+    )
+
+
+def contrasts_of(pairs: Sequence[Pair]) -> list[Contrast]:
+    """Each statement's supported pairs against its unsupported ones, each of them once at least."""
+    kinds: dict[tuple[str, str], tuple[list[Pair], list[Pair]]] = {}
+    for pair in pairs:
+        reached = pair.reaches(Support.PARTIAL)
+        if reached is not None:
+            kinds.setdefault((pair.statement_id, pair.lang), ([], []))[not reached].append(pair)
+    return [
+        (positive[i % len(positive)], negative[i % len(negative)])
+        for positive, negative in kinds.values()
+        if positive and negative
+        for i in range(max(len(positive), len(negative)))
+    ]

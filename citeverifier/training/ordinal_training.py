@@ -1,0 +1,205 @@
+"""Training the ordinal verifier: pairs in, a calibrated checkpoint folder out. One path for both shapes."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.metrics.decisions import auroc, best_threshold
+from citeverifier.models.checkpoint import CheckpointConfig, save_checkpoint
+from citeverifier.models.cut_points import (
+    Calibration,
+    fit_calibration,
+    fold_into,
+    interval_loss,
+    last_linear,
+    probability,
+)
+from citeverifier.paths import LATEST
+from citeverifier.records import LEVELS, Pair, Support
+from citeverifier.training.build import build_model, is_trained, merge_lora
+from citeverifier.training.finished import Trained, finished_before, write_report
+from citeverifier.training.hyperparameters import TrainingOptions
+from citeverifier.training.order import by_length, shuffled_runs, whole_run
+from citeverifier.training.prepared_pairs import Prepared, decided, inputs_for, prepare
+
+log = logging.getLogger(__name__)
+
+START_PAIRS = 64  # from which a new head learns its encoder's cosines
+
+
+def train(
+    train_pairs: Sequence[Pair],
+    dev_pairs: Sequence[Pair],
+    options: TrainingOptions,
+    data: Mapping[str, Any] | None = None,
+) -> Trained:
+    """Train, calibrate on dev, and write the checkpoint to `options.output_dir`.
+
+    `data` describes where the pairs came from, for training.json.
+
+    With `options.resume`, goes on from the last whole intermediate checkpoint; a folder that holds a finished one is
+    left as it is.
+
+    Raises ValueError where labels are missing, dev lacks a class, or nothing fits the length limit.
+    """
+    from transformers import set_seed
+
+    if (before := finished_before(options)) is not None:
+        return before
+    started = time.perf_counter()
+    set_seed(options.seed)
+    model, tokenizer = build_model(options)
+    inputs = inputs_for(model, tokenizer, options)
+    train_set, dev_set = prepare(inputs, train_pairs, options), prepare(inputs, dev_pairs, options)
+    dropped = len(train_pairs) - len(train_set.pairs)
+    log.info(
+        "training on %d pairs (%d over the length limit dropped), dev %d (%d dropped); tokenised in %.1f s",
+        len(train_set.pairs),
+        dropped,
+        len(dev_set.pairs),
+        len(dev_pairs) - len(dev_set.pairs),
+        train_set.seconds + dev_set.seconds,
+    )
+    start_head(model, inputs, train_set, options)
+    trainer = ordinal_trainer(model, inputs, options, train_set, dev_set)
+    trainer.run()
+    predicted = trainer.predict(trainer.eval_dataset)
+    # the sampler may reorder dev, so its labels are taken from the same call
+    logits, labels = _logits(predicted), predicted.label_ids
+    seconds = time.perf_counter() - started
+    calibration = fit_calibration(logits, labels, options.delta)
+    dev = dev_metrics(calibration.fold(logits), labels, calibration.delta)
+    trained = Trained(Path(options.output_dir), dev, seconds, dropped, trainer.speed())
+    trained_model = trainer.trained_model()
+    if trainer.is_world_process_zero():
+        languages = tuple(sorted({pair.lang for pair in train_pairs}))
+        _save(trained_model, tokenizer, options, calibration, trained, languages)
+        kinds = dict(sorted(Counter(pair.kind.split(":")[0] for pair in train_pairs).items()))
+        write_report(trained, options, trainer.state, data or {}, kinds=kinds)
+        LATEST.parent.mkdir(exist_ok=True)
+        LATEST.write_text(f"{trained.folder.resolve()}\n", encoding="utf-8")
+    trainer.accelerator.wait_for_everyone()
+    return trained
+
+
+def start_head(model: Any, inputs: Any, train_set: Prepared, options: TrainingOptions) -> None:
+    """Start a new late-interaction head at this encoder's cosines on some of the supported training pairs."""
+    from citeverifier.models.late_interaction import typical_matches
+
+    if options.shape != "late_interaction" or is_trained(options.backbone):
+        return
+    supported = [i for i, row in enumerate(train_set.labels) if row[0] == Support.FULL]
+    of_examples = list({train_set.pairs[i].example: i for i in supported}.values())
+    if len(of_examples) > 1:
+        chosen = random.Random(options.seed).sample(of_examples, min(START_PAIRS, len(of_examples)))
+        unrelated, related = typical_matches(model.eval(), inputs.collate([train_set.items[i] for i in chosen]))
+        log.info("tokens match at cosine %.2f in their own documents, %.2f in others'", related, unrelated)
+        model.head.start_between(unrelated, related)
+
+
+def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set: Prepared, dev_set: Prepared) -> Any:
+    """The Trainer of a run, ready to train."""
+    import torch
+
+    from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
+
+    items = train_set.items + dev_set.items
+    labels = np.concatenate([train_set.labels, dev_set.labels])
+    if options.delta == 0 and bool(np.any((labels[:, 0] == 1) & (labels[:, 1] == 1))):
+        raise ValueError("delta=0 trains a binary verifier: expected no pair labelled exactly partial, got some")
+    batch = pairs_a_step(options)
+
+    def epoch(number: int) -> list[int]:
+        if options.shape == "late_interaction":
+            return shuffled_runs(train_set.pairs, options.seed + number)
+        return by_length(train_set.lengths, batch, options.seed + number)
+
+    def collate(positions: list[int]) -> dict[str, Any]:
+        # Labels first: Trainer takes the batch size from the first tensor it meets.
+        return {"labels": torch.from_numpy(labels[positions]), **inputs.collate([items[i] for i in positions])}
+
+    def loss(outputs: Any, rows: Any, num_items_in_batch: Any = None) -> Any:
+        losses = interval_loss(outputs["logits"], rows, options.delta)
+        # num_items_in_batch counts label elements, so many a pair, over all accumulated batches
+        return losses.mean() if num_items_in_batch is None else losses.sum() / (num_items_in_batch / rows.shape[1])
+
+    return VerifierTrainer(
+        model,
+        options,
+        whole_run(epoch, steps_of(options, len(train_set.items)) * batch),
+        sorted(range(len(train_set.items), len(items)), key=lambda i: -items[i]["length"]),
+        collate,
+        loss,
+        lambda predicted: aurocs(_logits(predicted), predicted.label_ids),
+        best="auroc",
+    )
+
+
+def _logits(predicted: Any) -> NDArray[np.float64]:
+    return np.asarray(predicted.predictions, dtype=np.float64).reshape(-1)
+
+
+def aurocs(scores: NDArray[np.float64], labels: NDArray[np.float32]) -> dict[str, float]:
+    """The AUROC per level, and `auroc`, their mean; ValueError where dev has one class only."""
+    areas: dict[str, float] = {}
+    for level in LEVELS:
+        known, gold = decided(labels, level)
+        areas[f"auroc_{level.label}"] = float(auroc(gold[known], scores[known]))
+    defined = [area for area in areas.values() if not np.isnan(area)]
+    if not defined:
+        raise ValueError("dev: expected pairs that reach a support level and pairs that do not, got one class only")
+    return {**areas, "auroc": float(np.mean(defined))}
+
+
+def dev_metrics(folded: NDArray[np.float64], labels: NDArray[np.float32], delta: float) -> dict[str, float]:
+    """`aurocs` and the fitted thresholds (probabilities) by level.
+
+    Level partial is asked of one document at a time, so its threshold is fitted on such premises where dev has them.
+    """
+    thresholds: dict[Support, float] = {}
+    for level in LEVELS:
+        known, gold = decided(labels, level)
+        alone = known & (labels[:, 3] == 1)
+        if level == Support.PARTIAL and len(set(gold[alone])) == 2:
+            known = alone
+        thresholds[level] = best_threshold(gold[known], probability(folded[known], level, delta))
+    if delta == 0:  # one probability answers both levels, so one threshold does
+        one = next(value for value in thresholds.values() if not np.isnan(value))
+        thresholds = dict.fromkeys(LEVELS, one)
+    for level, value in thresholds.items():
+        if np.isnan(value):
+            log.warning("dev decides no pair both ways at level %s; its threshold stays at 0.5", level.label)
+            thresholds[level] = 0.5
+    return aurocs(folded, labels) | {f"threshold_{level.label}": value for level, value in thresholds.items()}
+
+
+def _save(
+    model: Any,
+    tokenizer: Any,
+    options: TrainingOptions,
+    calibration: Calibration,
+    trained: Trained,
+    languages: tuple[str, ...],
+) -> None:
+    model = merge_lora(model, options)
+    fold_into(model.head.output if options.shape == "late_interaction" else last_linear(model), calibration)
+    config = CheckpointConfig(
+        shape=options.shape,
+        delta=calibration.delta,
+        temperature=calibration.temperature,
+        thresholds={level.label: trained.dev[f"threshold_{level.label}"] for level in LEVELS},
+        max_length=options.max_length,
+        reads_context=options.reads_context,
+        base_model=options.backbone.name,
+        languages=languages,
+    )
+    save_checkpoint(trained.folder, model, tokenizer, config)

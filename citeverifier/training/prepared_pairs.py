@@ -1,0 +1,71 @@
+"""Training pairs as the model reads them: token ids, made once for all epochs, and labels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.models.checkpoint import position_limit
+from citeverifier.models.cut_points import label_rows
+from citeverifier.records import Pair, Support
+from citeverifier.training.hyperparameters import TrainingOptions
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Pairs within the length limit, their token ids, their `label_rows`, and how long tokenising took."""
+
+    pairs: list[Pair]
+    items: list[dict[str, Any]]
+    labels: NDArray[np.float32]
+    seconds: float
+
+    @property
+    def lengths(self) -> list[int]:
+        """Tokens of each pair."""
+        return [item["length"] for item in self.items]
+
+
+def inputs_for(model: Any, tokenizer: Any, options: TrainingOptions) -> Any:
+    """What tokenises pairs for a model of either shape."""
+    from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
+
+    if options.shape == "late_interaction":
+        limit = position_limit(model.config)
+        return LateInteractionInputs(tokenizer, options.max_length, limit, options.reads_context)
+    return CrossEncoderInputs(tokenizer, options.max_length, options.reads_context)
+
+
+def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Prepared:
+    """Tokenise; pairs over the length limit are left out."""
+    from tqdm.auto import tqdm
+
+    from citeverifier.models.inputs import StatementTooLong
+
+    started = time.perf_counter()
+    kept, items = [], []
+    for pair in tqdm(pairs, desc="tokenising", disable=None, leave=False):
+        try:
+            item = inputs.prepare(pair)
+        except StatementTooLong:
+            continue
+        if options.shape == "late_interaction" or item["length"] <= options.max_length:
+            items.append(item)
+            kept.append(pair)
+    if not kept:
+        raise ValueError(
+            f"expected pairs within {options.max_length} tokens, got {len(pairs)} pairs, none of which fits"
+        )
+    return Prepared(kept, items, label_rows(kept), time.perf_counter() - started)
+
+
+def decided(labels: NDArray[np.float32], level: Support) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(which label rows are decided at a level, whether they reach it); rows of no weight decide nothing."""
+    low, high, weight, _ = labels.T
+    reaches, misses = low >= level, high < level
+    return (reaches | misses) & (weight > 0), reaches
