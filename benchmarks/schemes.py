@@ -28,19 +28,20 @@ from typing import Any
 import numpy as np
 from common import OUTPUT, Clock, examples, machine, save_model, write
 
-from citeverifier.evaluation.run import Threshold, run_scheme
+from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.cite_list import CiteList
 from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Document, Example, Statement, Support
 from citeverifier.verifiers.cache import ScoreCache, with_cache
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 from citeverifier.verifiers.selectors import TopK
 
 SCHEMES: tuple[Any, ...] = (Merged(), Separate(), CiteSeparate(), CiteMerged(), CiteList())
-HALF = {level: Threshold(0.5, "given") for level in (Support.PARTIAL, Support.FULL)}
+HALF = {level: DecisionThreshold(0.5, "given") for level in (Support.PARTIAL, Support.FULL)}
 STEPS = (1, 2, 4, 8)
 AXES = ("statements", "documents", "document length")
 

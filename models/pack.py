@@ -29,7 +29,8 @@ TOKENIZER = ("bos_token", "cls_token", "eos_token", "mask_token", "pad_token", "
 def pack(checkpoint: Path) -> None:
     """Copy a checkpoint's files, its weights as fp16, with thresholds fitted on dev."""
     records = [record for name in SOURCES for record in read(SourceSpec(name), "dev", "all", share_files=True)]
-    fitted = fit_thresholds(OrdinalVerifier(str(checkpoint)), dev_questions(records, seed=13), ", ".join(SOURCES))
+    questions = dev_questions(records, seed=13)
+    fitted = fit_thresholds(OrdinalVerifier(str(checkpoint)), questions, ", ".join(SOURCES)).thresholds
     config = read_json(checkpoint / "config.json") | {"dtype": "float16"}
     config["citeverifier"]["base_model"] = BACKBONE
     config["citeverifier"]["thresholds"] = {level.label: threshold.value for level, threshold in fitted.items()}

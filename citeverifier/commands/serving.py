@@ -9,47 +9,40 @@ from hydra.utils import get_class
 from omegaconf import OmegaConf
 
 from citeverifier.evaluation.run import trials_of
-from citeverifier.evaluation.schemes.base import ByList, Corrects, InRounds, Scheme
+from citeverifier.evaluation.schemes.base import Scheme
 from citeverifier.paths import configs_dir
 from citeverifier.records import LEVELS
-from citeverifier.verifiers.base import Scorer
+from citeverifier.verifiers.base import Scorer, Selector
+
+_WHAT = {Scorer: "scores pairs", Selector: "selects from a list"}
 
 
 def check_served(scheme: Scheme, verifier: Any, records: Sequence[Any]) -> None:
-    """Raise ValueError where the verifier cannot do what the scheme asks: what it needs, what came, which ones can.
+    """Raise ValueError where the verifier cannot do what the scheme asks: what it needs, what it got, which ones can.
 
-    cite_list needs a Selector, all others a Scorer; a verifier with a length limit must take every premise of the
-    first round.
+    A scheme needs a Scorer or a Selector; a Scorer with a length limit must take every premise of the first round.
     """
-    if isinstance(scheme, Corrects):  # its methods are another config group
-        return
-    name, came = scheme.name, verifier.name
-    if isinstance(scheme, ByList):
-        if not hasattr(verifier, "select"):
-            able = _names(lambda kind: hasattr(kind, "select"))
-            raise ValueError(
-                f"scheme={name}: needs a verifier that selects from a list, came {came}, which scores pairs; use one "
-                f"of {able} (verifier.scorer=... names the Scorer that some of them select by)"
-            )
-        return
-    if not hasattr(verifier, "score"):
-        able = _names(lambda kind: hasattr(kind, "score"))
+    name, given = scheme.name, verifier.name
+    if not isinstance(verifier, scheme.asks):
+        is_a = "selects from a list" if isinstance(verifier, Selector) else "scores pairs"
+        inside = " (verifier.scorer=... names the Scorer that some of them select by)" * (scheme.asks is Selector)
+        needed = _WHAT.get(scheme.asks, f"is a {scheme.asks.__name__}")
         raise ValueError(
-            f"scheme={name}: needs a verifier that scores pairs, came {came}, which selects from a list (as "
-            f"scheme=cite_list asks); use one of {able}"
+            f"scheme={name}: needs a verifier that {needed}, got {given}, which {is_a}; use one of "
+            f"{_names(lambda kind: issubclass(kind, scheme.asks))}{inside}"
         )
-    if type(verifier).refuses is not Scorer.refuses:
-        trials = trials_of(scheme, records)
-        asked = scheme.questions(trials, []) if isinstance(scheme, InRounds) else trials
-        most = max(len(trial.premise) for trial in asked)
-        for level in LEVELS:
-            refusal = verifier.refuses([trial.pair for trial in asked if trial.level == level], level)
-            if refusal is not None:
-                able = _names(lambda kind: hasattr(kind, "score") and kind.refuses is Scorer.refuses)
-                raise ValueError(
-                    f"scheme={name}: needs premises of up to {most} documents scored at level {level.label}, came "
-                    f"{came}: {refusal}; verifiers without a length limit: {able}"
-                )
+    if not isinstance(verifier, Scorer) or type(verifier).refuses is Scorer.refuses:
+        return
+    asked = scheme.questions(trials_of(scheme, records), [])
+    most = max(len(trial.premise) for trial in asked)
+    for level in LEVELS:
+        refusal = verifier.refuses([trial.pair for trial in asked if trial.level == level], level)
+        if refusal is not None:
+            able = _names(lambda kind: issubclass(kind, Scorer) and kind.refuses is Scorer.refuses)
+            raise ValueError(
+                f"scheme={name}: needs premises of up to {most} documents scored at level {level.label}, got {given}: "
+                f"{refusal}; verifiers without a length limit: {able}"
+            )
 
 
 def _names(can: Callable[[Any], bool]) -> str:

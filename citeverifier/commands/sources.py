@@ -15,7 +15,6 @@ from omegaconf import OmegaConf
 from citeverifier.data.load import PairBuilder, Record, fingerprint, take, to_pairs, weigh
 from citeverifier.data.splits import drop_leaks
 from citeverifier.data.titles import vary_titles
-from citeverifier.evaluation.schemes.base import OfPairs
 from citeverifier.paths import configs_dir
 from citeverifier.records import Pair
 
@@ -132,7 +131,7 @@ def check_records(scheme: Any, records: list[Record], config: Any) -> list[Recor
     chosen = [record for record in records if config.lang in ("all", record.lang)]
     if not chosen:
         raise ValueError(f"lang={config.lang}: expected records in that language, got none of {len(records)}")
-    if isinstance(scheme, OfPairs):
+    if scheme.takes_pairs:
         return list(to_pairs(chosen, instantiate(config.pairs.build)))
     if any(isinstance(record, Pair) for record in chosen):
         raise ValueError(

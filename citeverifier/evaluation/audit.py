@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from citeverifier.evaluation.run import run_scheme
-from citeverifier.evaluation.schemes.base import ByList, Corrects, InRounds, Prediction, Scheme
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.schemes.base import Scheme
+from citeverifier.evaluation.schemes.trials import Prediction
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.metrics.bootstrap import Estimate, mean_estimate, resamples
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
@@ -24,7 +25,7 @@ from citeverifier.verifiers.base import Scorer, Scores, WrappedScorer
 Change = Callable[[Pair], Pair]
 
 
-class Changed(WrappedScorer):
+class ChangedPairs(WrappedScorer):
     """A verifier that is asked about changed pairs instead; whatever the scheme, its scores are folded as ever."""
 
     def __init__(self, verifier: Scorer, change: Change) -> None:
@@ -67,10 +68,10 @@ def planting(seed: int, false: Collection[str]) -> Change:
 
 def check_auditable(scheme: Scheme) -> None:
     """Raises ValueError, before anything is paid for, where a scheme's decisions are not those on single pairs."""
-    if isinstance(scheme, InRounds | ByList | Corrects):
+    if not scheme.decides_pairs:
         raise ValueError(
-            f"audit=true: expected a scheme that decides each pair by itself (merged, separate, cite_separate, pairs), "
-            f"came scheme={scheme.name}, whose decisions are folded; run it without audit"
+            "audit=true: expected a scheme that decides each pair by itself (merged, separate, cite_separate, pairs), "
+            f"got scheme={scheme.name}, whose decisions are folded; run it without audit"
         )
 
 
@@ -78,7 +79,7 @@ def audit(
     scheme: Scheme,
     verifier: Scorer,
     records: Sequence[Any],
-    thresholds: Mapping[Support, Threshold],
+    thresholds: Mapping[Support, DecisionThreshold],
     plain: Sequence[Prediction],
     seed: int,
 ) -> tuple[dict[str, list[Prediction]], dict[str, Any]]:
@@ -89,7 +90,8 @@ def audit(
     false = {p.trial.pair.id for p in plain if not p.trial.gold}
     changes = {"order": reordering(seed), "injection": planting(seed, false)}
     asked = {
-        name: run_scheme(scheme, Changed(verifier, change), records, thresholds)[0] for name, change in changes.items()
+        name: run_scheme(scheme, ChangedPairs(verifier, change), records, thresholds)[0]
+        for name, change in changes.items()
     }
     several = [p for p in plain if len(p.trial.pair.documents) > 1]
     refused = [p for p in plain if not p.trial.gold and p.decision is False]

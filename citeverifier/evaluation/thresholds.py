@@ -1,27 +1,40 @@
-"""Where a score becomes a decision: one threshold a level, fitted on dev or brought along by the verifier."""
+"""Where a score becomes a decision: one threshold a level, fitted on dev or brought along by the verifier.
+
+This is the only place that fits thresholds; the arithmetic is `best_threshold` in metrics/decisions.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from citeverifier.data.load import Record
+from citeverifier.cost import Cost
+from citeverifier.data.load import PairBuilder, Record, to_pairs
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.metrics.decisions import best_threshold
 from citeverifier.records import LEVELS, Example, Pair, Support
-from citeverifier.verifiers.base import Scorer
+from citeverifier.verifiers.base import Listing, Scorer, Selector
 
 
 @dataclass(frozen=True)
-class Threshold:
-    """A decision threshold and where it came from."""
+class DecisionThreshold:
+    """A threshold (or another parameter of deciding) and where it came from."""
 
     value: float
     source: str
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a run decides by: thresholds by level, a selector's parameters by name; and what finding them cost."""
+
+    thresholds: Mapping[Support, DecisionThreshold] = field(default_factory=dict)
+    parameters: Mapping[str, DecisionThreshold] = field(default_factory=dict)
+    cost: Cost = field(default_factory=Cost)
 
 
 class DevQuestion(NamedTuple):
@@ -53,28 +66,81 @@ def dev_questions(records: Sequence[Record], seed: int) -> list[DevQuestion]:
 
 def fit_thresholds(
     verifier: Scorer, dev: Sequence[DevQuestion], source: str, levels: Sequence[Support] = LEVELS
-) -> dict[Support, Threshold]:
-    """Per level the threshold of greatest balanced accuracy on dev.
+) -> Fitted:
+    """Per level the threshold of greatest balanced accuracy on dev; of a dry run 0.5, with what fitting would cost.
 
     Raises ValueError where dev lacks questions at a level whose answer is yes, or ones whose answer is no.
     """
     fitted = {}
+    cost = Cost()
     for level in levels:
         decided = [question for question in dev if question.level == level]
-        values = verifier.score([question.pair for question in decided], level).values
-        scored = ~np.isnan(values)
-        value = best_threshold(np.array([question.gold for question in decided], dtype=bool)[scored], values[scored])
+        scores = verifier.score([question.pair for question in decided], level)
+        cost += scores.cost
+        if verifier.dry_run:
+            fitted[level] = DecisionThreshold(0.5, "dry run: not fitted")
+            continue
+        scored = ~np.isnan(scores.values)
+        gold = np.array([question.gold for question in decided], dtype=bool)
+        value = best_threshold(gold[scored], scores.values[scored])
         if np.isnan(value):
             raise ValueError(
-                f"{source}: expected dev pairs that reach level {level.label} and ones that do not, came one kind; "
+                f"{source}: expected dev pairs that reach level {level.label} and ones that do not, got one kind; "
                 "name other dev data with fit=[...]"
             )
-        fitted[level] = Threshold(value, f"fitted on {int(scored.sum())} dev pairs of {source}")
-    return fitted
+        fitted[level] = DecisionThreshold(value, f"fitted on {int(scored.sum())} dev pairs of {source}")
+    return Fitted(fitted, cost=cost)
 
 
-def saved_thresholds(verifier: Scorer) -> dict[Support, Threshold] | None:
+def saved_thresholds(verifier: Scorer) -> Fitted | None:
     """The thresholds that a verifier brings along; None where it brings none."""
     if verifier.thresholds is None:
         return None
-    return {level: Threshold(value, "brought by the verifier") for level, value in verifier.thresholds.items()}
+    brought = "brought by the verifier"
+    return Fitted({level: DecisionThreshold(value, brought) for level, value in verifier.thresholds.items()})
+
+
+@dataclass(frozen=True)
+class FittingData:
+    """The data that a run fits on, read when asked for.
+
+    `read` gives the records of a role ("train" or "dev"), `build` makes pairs of examples, `source` names the data.
+    With `calibrate` thresholds are fitted even where the verifier brings its own.
+    """
+
+    source: str
+    read: Callable[[str], Sequence[Record]]
+    build: PairBuilder
+    seed: int = 13
+    calibrate: bool = False
+
+    def pairs(self, role: str) -> list[Pair]:
+        """Labelled pairs of a role."""
+        return to_pairs(self.read(role), self.build)
+
+    def examples(self) -> list[Example]:
+        """The examples of dev; raises ValueError where there is none."""
+        examples = [record for record in self.read("dev") if isinstance(record, Example)]
+        if not examples:
+            raise ValueError(
+                f"{self.source}: expected examples to choose a selector's parameters on, got none; name other dev data "
+                "with fit=[...]"
+            )
+        return examples
+
+    def thresholds(self, verifier: Scorer, levels: Sequence[Support] = LEVELS) -> Fitted:
+        """Those that the verifier brings along, else fitted on dev."""
+        brought = None if self.calibrate else saved_thresholds(verifier)
+        if brought is not None:
+            return brought
+        return fit_thresholds(verifier, dev_questions(self.read("dev"), self.seed), self.source, levels)
+
+    def parameters(self, verifier: Selector, listings: Sequence[Listing], gold: Sequence[frozenset[int]]) -> Fitted:
+        """A selector's parameters, chosen on dev statements."""
+        verifier.tune(listings, gold)
+        chosen = f"chosen on {len(listings)} dev statements of {self.source}"
+        return Fitted(parameters={name: DecisionThreshold(v, chosen) for name, v in verifier.parameters.items()})
+
+    def nothing(self) -> Fitted:
+        """Of a verifier that decides without thresholds and parameters."""
+        return Fitted()

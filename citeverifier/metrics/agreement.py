@@ -21,7 +21,7 @@ class Agreement:
 def agreement(first: Bools, second: Bools) -> Agreement:
     """Agreement of two equally long boolean sequences; raises ValueError where their lengths differ."""
     if first.shape != second.shape:
-        raise ValueError(f"expected as many decisions of both, came {first.size} and {second.size}")
+        raise ValueError(f"expected as many decisions of both, got {first.size} and {second.size}")
     n = int(first.size)
     if not n:
         return Agreement(0, float("nan"), float("nan"))

@@ -43,7 +43,7 @@ def count(gold: Sequence[bool] | Bools, decision: Sequence[bool] | Bools) -> Cou
     """Counts of two equally long boolean sequences."""
     g, d = np.asarray(gold, dtype=bool), np.asarray(decision, dtype=bool)
     if g.shape != d.shape:
-        raise ValueError(f"expected as many decisions as gold labels ({g.size}), came {d.size}")
+        raise ValueError(f"expected as many decisions as gold labels ({g.size}), got {d.size}")
     return Counts(int((g & d).sum()), int((g & ~d).sum()), int((~g & d).sum()), int((~g & ~d).sum()))
 
 

@@ -44,7 +44,7 @@ def paired_differences(
     """
     lengths = {len(gold), len(units), *map(len, decisions), *map(len, scores or ())}
     if len(lengths) > 1:
-        raise ValueError(f"expected gold, decisions, scores and units of one length, came {sorted(lengths)}")
+        raise ValueError(f"expected gold, decisions, scores and units of one length, got {sorted(lengths)}")
     sampled = resamples(units, seed=seed)
     first, second = (
         metric_samples(gold, decisions[i], None if scores is None else scores[i], units, sampled) for i in (0, 1)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from citeverifier.cost import Cost
 from citeverifier.evaluation.run import run_scheme
-from citeverifier.evaluation.schemes.base import Prediction
 from citeverifier.evaluation.schemes.citation_prf import PRECISION, RECALL, CitationPrf
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.schemes.trials import Prediction
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.parsing import parse_verdict
 from citeverifier.llm.prompts import Prompt
@@ -46,7 +46,7 @@ class AutoAis:
         examples = [_example(response) for response in responses]
         if not any(example.statements for example in examples):
             return [Rated(response, ()) for response in responses]
-        thresholds = {level: Threshold(value, "given") for level, value in self.thresholds.items()}
+        thresholds = {level: DecisionThreshold(value, "given") for level, value in self.thresholds.items()}
         predictions, self.cost = run_scheme(CitationPrf(include_corrupted=False), self.verifier, examples, thresholds)
         found: dict[tuple[str, str], list[Prediction]] = {}
         for prediction in predictions:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.evaluation.reporting.plots import FALSE, TRUE
-from citeverifier.evaluation.reporting.tables import cell, markdown, print_table
+from citeverifier.evaluation.reporting.tables import markdown, print_table
+from citeverifier.evaluation.schemes.base import value_text
 from citeverifier.rating.base import KINDS, SCENARIOS
 from citeverifier.rating.reading import Bad
 
@@ -23,9 +24,9 @@ def system_rows(summary: Mapping[str, Any]) -> Rows:
     rows = []
     for name, system in summary["systems"].items():
         ratings = [system["ratings"][metric][scenario] for metric, scenario in metrics]
-        row = [name, str(system["responses"]), f"{system['length']:.2f}", cell(system["missing_citations"], None)]
+        row = [name, str(system["responses"]), f"{system['length']:.2f}", value_text(system["missing_citations"], None)]
         unscored = str(system["unscored"][summary["metrics"][0]])
-        rows.append([*row, unscored, *(cell(r["mean"], r["interval"]) for r in ratings)])
+        rows.append([*row, unscored, *(value_text(r["mean"], r["interval"]) for r in ratings)])
     return header, rows
 
 
@@ -40,7 +41,7 @@ def planted_rows(summary: Mapping[str, Any]) -> Rows:
     """(header, rows): planted defects against the edits found."""
     rows = [
         [kind, *(str(found[key]) for key in ("planted", "found", "right"))]
-        + [cell(found[key], None) for key in ("precision", "recall", "f1")]
+        + [value_text(found[key], None) for key in ("precision", "recall", "f1")]
         for kind, found in summary["planted"]["kinds"].items()
     ]
     return ["edit", "planted", "found", "right", "precision", "recall", "F1"], rows
@@ -59,7 +60,7 @@ _MEASURES = ("pearson", "spearman", "kendall")
 def correlation_rows(found: Mapping[str, Any]) -> Rows:
     """(header, rows) of named correlations."""
     rows = [
-        [name, str(one["n"]), *(cell(one[m]["value"], one[m]["interval"]) for m in _MEASURES)]
+        [name, str(one["n"]), *(value_text(one[m]["value"], one[m]["interval"]) for m in _MEASURES)]
         for name, one in found.items()
     ]
     return ["", "n", "Pearson", "Spearman", "Kendall"], rows
@@ -80,7 +81,8 @@ def human_rows(summary: Mapping[str, Any]) -> Rows:
 def improvement_rows(summary: Mapping[str, Any]) -> Rows:
     """(header, rows): a round a row."""
     return ["round", "responses", "mean rating", "edits it asks for"], [
-        [str(r["round"]), str(r["responses"]), cell(r["rating"], None), str(r["edits"])] for r in summary["improvement"]
+        [str(r["round"]), str(r["responses"]), value_text(r["rating"], None), str(r["edits"])]
+        for r in summary["improvement"]
     ]
 
 
@@ -95,7 +97,11 @@ def _tables(summary: Mapping[str, Any]) -> list[tuple[str, Rows]]:
         tables.append(("agreement with people", human_rows(summary)))
     if summary["attribution"]:
         found = summary["attribution"]
-        row = [str(found["n"]), str(found["unscored"]), *(cell(found[k], None) for k in ("precision", "recall", "f1"))]
+        row = [
+            str(found["n"]),
+            str(found["unscored"]),
+            *(value_text(found[k], None) for k in ("precision", "recall", "f1")),
+        ]
         tables.append(
             ("needs citations, against people", (["statements", "unscored", "precision", "recall", "F1"], [row]))
         )

@@ -48,7 +48,7 @@ class ScoreCache:
             if "money" not in {column[1] for column in self._rows.execute("PRAGMA table_info(scores)")}:
                 self._rows.execute("ALTER TABLE scores ADD COLUMN money REAL")  # a file of before there were prices
         except sqlite3.DatabaseError as error:
-            raise ValueError(f"cache={path}: expected a score cache (an SQLite file), came: {error}") from None
+            raise ValueError(f"cache={path}: expected a score cache (an SQLite file), got: {error}") from None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, _Row]:
         """What is known of the keys."""

@@ -317,9 +317,9 @@ def test_a_cascade_says_what_it_passed_on(tmp_path: Path) -> None:
 
 def test_what_a_verifier_cannot_serve_is_said_at_once(tmp_path: Path) -> None:
     message = refused(tmp_path, "scheme=cite_list", "verifier=keyword")
-    assert message.startswith("scheme=cite_list: needs a verifier that selects from a list, came keyword")
+    assert message.startswith("scheme=cite_list: needs a verifier that selects from a list, got keyword")
     message = refused(tmp_path, "scheme=merged", "verifier=top_k", "verifier@verifier.scorer=keyword")
-    assert message.startswith("scheme=merged: needs a verifier that scores pairs, came top_k(keyword)")
+    assert message.startswith("scheme=merged: needs a verifier that scores pairs, got top_k(keyword)")
 
 
 HANDMADE = """
@@ -438,7 +438,7 @@ def test_a_pair_file_is_scored_by_the_pairs_scheme_only(tmp_path: Path, pairs: l
     assert run.metrics["metrics"]["three_level_accuracy"] is not None
 
     assert refused(tmp_path, "scheme=separate", *mine) == (
-        "scheme=separate: expected examples (a question with documents and statements), came pairs from mine.jsonl; "
+        "scheme=separate: expected examples (a question with documents and statements), got pairs from mine.jsonl; "
         "score a pair file with scheme=pairs or scheme=support_levels"
     )
 

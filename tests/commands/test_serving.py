@@ -1,4 +1,4 @@
-"""Held: what a verifier cannot do is said before anything is scored: what is needed, what came, which ones can."""
+"""Held: what a verifier cannot do is said before anything is scored: what is needed, what got, which ones can."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Short(Scorer):
 
 def test_a_list_needs_a_selector(worked_example: Example) -> None:
     message = (
-        "scheme=cite_list: needs a verifier that selects from a list, came keyword, which scores pairs; use one of "
+        "scheme=cite_list: needs a verifier that selects from a list, got keyword, which scores pairs; use one of "
         r"listwise, (.*, )?threshold, top_k \(verifier.scorer="
     )
     with pytest.raises(ValueError, match=message):
@@ -45,7 +45,7 @@ def test_a_list_needs_a_selector(worked_example: Example) -> None:
 
 def test_pairs_need_a_scorer(worked_example: Example) -> None:
     with pytest.raises(
-        ValueError, match=r"scheme=merged: needs .* scores pairs, came top_k\(keyword\).* bm25, .*keyword"
+        ValueError, match=r"scheme=merged: needs .* scores pairs, got top_k\(keyword\).* bm25, .*keyword"
     ):
         check_served(Merged(), TopK(Keyword()), [worked_example])
     check_served(Merged(), Keyword(), [worked_example])
@@ -53,7 +53,7 @@ def test_pairs_need_a_scorer(worked_example: Example) -> None:
 
 def test_a_length_limit_is_checked_on_what_is_asked_first(worked_example: Example) -> None:
     message = (
-        "scheme=cite_merged: needs premises of up to 10 documents scored at level full, came short: 2 of 2 premises "
+        "scheme=cite_merged: needs premises of up to 10 documents scored at level full, got short: 2 of 2 premises "
         "are over 4 documents; verifiers without a length limit: .*keyword"
     )
     with pytest.raises(ValueError, match=message):

@@ -17,13 +17,13 @@ from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Document, Example, Pair, Support
 from citeverifier.text.language import language
 from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.keyword import Keyword
 
-THRESHOLDS = {level: Threshold(0.5, "set by hand") for level in Support}
+THRESHOLDS = {level: DecisionThreshold(0.5, "set by hand") for level in Support}
 
 
 class By(Scorer):
@@ -144,5 +144,5 @@ def test_what_was_taken_for_true_cannot_flip() -> None:
 @pytest.mark.parametrize("scheme", [CiteMerged(), CiteList()])
 def test_schemes_whose_decisions_are_folded_are_refused_early(scheme: Scheme) -> None:
     check_auditable(Merged())
-    with pytest.raises(ValueError, match=f"audit=true: expected a scheme that decides .* came scheme={scheme.name}"):
+    with pytest.raises(ValueError, match=f"audit=true: expected a scheme that decides .* got scheme={scheme.name}"):
         check_auditable(scheme)

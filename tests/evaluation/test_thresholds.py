@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
-from citeverifier.evaluation.thresholds import Threshold, dev_questions, fit_thresholds, saved_thresholds
+from citeverifier.evaluation.thresholds import (
+    DecisionThreshold,
+    Fitted,
+    dev_questions,
+    fit_thresholds,
+    saved_thresholds,
+)
 from citeverifier.records import Example, Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 
@@ -51,8 +57,10 @@ def test_thresholds_are_fitted_per_level(pairs: list[Pair]) -> None:
     scores = {Support.FULL: 0.9, Support.PARTIAL: 0.6, Support.NONE: 0.2}
     verifier = ByLabel(lambda pair: scores[pair.support_min or Support.NONE])
     fitted = fit_thresholds(verifier, dev_questions(pairs, 13), "dev.jsonl")
-    assert {level: threshold.value for level, threshold in fitted.items()} == pytest.approx({PARTIAL: 0.4, FULL: 0.75})
-    assert {threshold.source for threshold in fitted.values()} == {"fitted on 24 dev pairs of dev.jsonl"}
+    assert {level: threshold.value for level, threshold in fitted.thresholds.items()} == pytest.approx(
+        {PARTIAL: 0.4, FULL: 0.75}
+    )
+    assert {threshold.source for threshold in fitted.thresholds.values()} == {"fitted on 24 dev pairs of dev.jsonl"}
 
 
 def test_what_is_unscored_does_not_count(pairs: list[Pair]) -> None:
@@ -64,7 +72,7 @@ def test_what_is_unscored_does_not_count(pairs: list[Pair]) -> None:
 
     verifier = ByLabel(of)
     fitted = fit_thresholds(verifier, dev_questions(pairs, 13), "dev")
-    assert {level: threshold.value for level, threshold in fitted.items()} == {PARTIAL: 0.0, FULL: 0.0}
+    assert {level: threshold.value for level, threshold in fitted.thresholds.items()} == {PARTIAL: 0.0, FULL: 0.0}
     assert verifier.asked == [(PARTIAL, 24), (FULL, 24)]
 
 
@@ -90,16 +98,17 @@ def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:
         for pair in pairs
     ]
     verifier = ByLabel(lambda pair: 0.9 if pair.support_min == FULL else 0.1)
-    assert list(fit_thresholds(verifier, dev_questions(dev, 13), "dev", [FULL])) == [FULL]
+    assert list(fit_thresholds(verifier, dev_questions(dev, 13), "dev", [FULL]).thresholds) == [FULL]
     assert [level for level, _ in verifier.asked] == [FULL]
 
 
 def test_a_verifier_brings_its_own() -> None:
-    @dataclass
-    class Brings:
-        thresholds: Mapping[Support, float]
-
-    assert saved_thresholds(Brings({PARTIAL: 0.4, FULL: 0.8})) == {
-        PARTIAL: Threshold(0.4, "brought by the verifier"),
-        FULL: Threshold(0.8, "brought by the verifier"),
-    }
+    verifier = ByLabel(lambda pair: 0.5)
+    assert saved_thresholds(verifier) is None
+    verifier.thresholds = {PARTIAL: 0.4, FULL: 0.8}  # type: ignore[misc]
+    assert saved_thresholds(verifier) == Fitted(
+        {
+            PARTIAL: DecisionThreshold(0.4, "brought by the verifier"),
+            FULL: DecisionThreshold(0.8, "brought by the verifier"),
+        }
+    )

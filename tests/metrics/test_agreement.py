@@ -39,5 +39,5 @@ def test_nothing_in_common_is_undefined() -> None:
 
 
 def test_lengths_must_agree() -> None:
-    with pytest.raises(ValueError, match="came 2 and 3"):
+    with pytest.raises(ValueError, match="got 2 and 3"):
         agreement(np.zeros(2, dtype=bool), np.zeros(3, dtype=bool))

@@ -99,7 +99,7 @@ def test_ratio_makes_up_nothing() -> None:
 
 
 def test_count_of_unequal_lengths_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"as many decisions as gold labels \(2\), came 3"):
+    with pytest.raises(ValueError, match=r"as many decisions as gold labels \(2\), got 3"):
         count([True, False], [True, False, True])
 
 

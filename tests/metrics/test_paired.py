@@ -93,5 +93,5 @@ def test_undefined_metrics_stay_undefined() -> None:
 
 def test_lengths_must_agree() -> None:
     gold = np.ones(3, dtype=bool)
-    with pytest.raises(ValueError, match=r"of one length, came \[2, 3\]"):
+    with pytest.raises(ValueError, match=r"of one length, got \[2, 3\]"):
         paired_differences(gold, (gold, gold), None, ["a", "b"])

@@ -18,7 +18,7 @@ from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Example, Pair, Support
 from citeverifier.verifiers import cache as module
 from citeverifier.verifiers.base import Scorer, Scores
@@ -30,7 +30,7 @@ from citeverifier.verifiers.selectors import Listwise
 from .conftest import ByHand, make_pair
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
-HALF = {PARTIAL: Threshold(0.5, "x"), FULL: Threshold(0.5, "x")}
+HALF = {PARTIAL: DecisionThreshold(0.5, "x"), FULL: DecisionThreshold(0.5, "x")}
 
 
 @dataclass

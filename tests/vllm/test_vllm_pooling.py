@@ -16,8 +16,9 @@ import pytest
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.evaluation.reporting.snippets import snippets
-from citeverifier.evaluation.run import Threshold, run_scheme
+from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.models.checkpoint import read_config
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.rendering import render_pair
@@ -123,7 +124,7 @@ def test_a_pair_that_vllm_refuses_is_unscored(url: str, short: list[Pair]) -> No
 
 def test_it_takes_part_in_a_scheme(url: str, folder: Path, local: OrdinalVerifier) -> None:
     examples = load_mini("test", "en")[:3]
-    half = {level: Threshold(0.5, "set by hand") for level in Support}
+    half = {level: DecisionThreshold(0.5, "set by hand") for level in Support}
     served, cost = run_scheme(Separate(), Remote(url, path=str(folder), too_long="unscored"), examples, half)
     ours, _ = run_scheme(Separate(), local, examples, half)
     both = [(a.score, b.score) for a, b in zip(served, ours, strict=True) if a.score is not None]

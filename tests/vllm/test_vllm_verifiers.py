@@ -9,7 +9,7 @@ from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.cite_list import CiteList
 from citeverifier.evaluation.schemes.merged import Merged
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Support
 from citeverifier.verifiers.llm import LLMVerdict
@@ -17,7 +17,7 @@ from citeverifier.verifiers.llm_score import LLMScore
 from citeverifier.verifiers.llm_select import LLMSelect
 
 pytestmark = pytest.mark.vllm
-HALF = {level: Threshold(0.5, "set by hand") for level in Support}
+HALF = {level: DecisionThreshold(0.5, "set by hand") for level in Support}
 
 
 def client(url: str) -> LLM:

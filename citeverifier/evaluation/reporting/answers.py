@@ -61,8 +61,8 @@ def read_answers(path: Path) -> Answers:
 def _checked(row: Mapping[str, Any]) -> Mapping[str, Any]:
     if missing := sorted(_KEYS - row.keys()):
         raise RecordError(
-            f"expected a prediction with keys {', '.join(sorted(_KEYS))}, came none of {', '.join(missing)}"
+            f"expected a prediction with keys {', '.join(sorted(_KEYS))}, got none of {', '.join(missing)}"
         )
     if not isinstance(row["gold"], bool):
-        raise RecordError(f"key 'gold': expected true or false, came {row['gold']!r}")
+        raise RecordError(f"key 'gold': expected true or false, got {row['gold']!r}")
     return row

@@ -19,7 +19,7 @@ from citeverifier.evaluation.reporting.cost import per_thousand
 from citeverifier.evaluation.reporting.report import UNSCORED_WARNING
 from citeverifier.evaluation.reporting.reported import reported_rows
 from citeverifier.evaluation.reporting.runs import Run, same_ground
-from citeverifier.evaluation.reporting.tables import GROUPS, QUALITY, columns_of, group_of, scheme_order
+from citeverifier.evaluation.reporting.tables import columns_of, scheme_order
 from citeverifier.metrics.bootstrap import Estimate, resamples, share_estimate
 from citeverifier.metrics.decisions import Bools, Floats
 from citeverifier.metrics.paired import Difference, difference, metric_samples
@@ -92,9 +92,7 @@ def boards_of(runs: Sequence[Run], price_per_hour: float | None = None, currency
     for run in runs:
         together.setdefault(same_ground(run.summary), []).append(run)
     titles = _titles([of[0].summary for of in together.values()])
-    order = sorted(
-        zip(together.values(), titles, strict=True), key=lambda e: (scheme_order(e[0][0].summary["scheme"]), e[1])
-    )
+    order = sorted(zip(together.values(), titles, strict=True), key=lambda e: (scheme_order(e[0][0].summary), e[1]))
     return [_board(of, title, price_per_hour, currency) for of, title in order]
 
 
@@ -142,10 +140,10 @@ def _known(runs: Sequence[Run], metric: str) -> list[float]:
     return [value for run in runs if (value := run.summary["metrics"].get(metric)) is not None]
 
 
-def _rank(summary: Mapping[str, Any]) -> tuple[float, float]:
+def _rank(summary: Mapping[str, Any]) -> tuple[float, ...]:
     metrics = summary["metrics"]
-    by = ("spearman", "auc_overall") if summary["scheme"] == "support_levels" else ("f1", "auroc")
-    return tuple(-1.0 if metrics.get(m) is None else float(metrics[m]) for m in by)  # type: ignore[return-value]
+    by = (summary.get("table") or {}).get("ranked_by", ("f1", "auroc"))
+    return tuple(-1.0 if metrics.get(m) is None else float(metrics[m]) for m in by)
 
 
 # --- columns and cells ---------------------------------------------------------------------------------------------
@@ -157,8 +155,7 @@ def _columns(runs: Sequence[Run], currency: str) -> tuple[Column, ...]:
         Column("n", "trials", "Asked", "questions put to the verifier"),
         Column("unscored", "unscored", "Asked", "share without a usable answer; left out of the numbers"),
     ]
-    for name, metric in columns_of(summaries).items():
-        made.append(Column(metric, name, group_of(summaries[0]["scheme"], metric), _HELP.get(metric, name)))
+    made += [Column(c.metric, c.title, c.group, c.help or c.title) for c in columns_of(summaries[0])]
     half = "decided at 0.5 instead of the fitted threshold"
     made += [Column(f"default.{metric}", COMPARED[metric], "At 0.5", half) for metric in ("accuracy", "f1")]
     for metric, name in COMPARED.items():
@@ -180,19 +177,6 @@ def _columns(runs: Sequence[Run], currency: str) -> tuple[Column, ...]:
 
 
 _TWINS = "twin_accuracy_"
-_HELP = {
-    "accuracy": "share of right decisions",
-    "acc_true": "share of right decisions on what should be true",
-    "acc_false": "share of right decisions on what should be false",
-    "f1": "F1 of the true class",
-    "auroc": "area under the ROC curve of the scores",
-    "twin_accuracy": "statement decided true and its corrupted twin false",
-    "exact": "statements whose whole set of citations is right",
-    "pearson": "of expected support with people's labels (none 0, partial 1, full 2)",
-    "kendall": "tau-b",
-    "auc_overall": "mean of the three",
-    "three_level_macro_f1": "decided by the thresholds of both levels: mean F1 of none, partial and full",
-}
 
 
 def _cells(columns: Sequence[Column], summary: Mapping[str, Any], best: Mapping[str, float | None]) -> dict[str, Cell]:
@@ -305,17 +289,14 @@ def _errors_by_edit(run: Run) -> dict[str, Estimate]:
 
 # --- out -----------------------------------------------------------------------------------------------------------
 
-_TABLES = (
-    ("Asked", QUALITY),
-    *(("Asked", title) for titles in GROUPS.values() for title in titles),
-    ("At 0.5", "Against the best"),
-    ("Per 1,000 statements", "Audit"),
-)
+_TOGETHER = (("At 0.5", "Against the best"), ("Per 1,000 statements", "Audit"))
 
 
 def markdown_tables(board: Board) -> Iterator[tuple[list[str], list[list[str]]]]:
     """(header, rows) of a board's tables: quality (one a group); at 0.5 and against the best; cost and audit."""
-    for groups in _TABLES:
+    later = [group for groups in _TOGETHER for group in groups]
+    own = dict.fromkeys(column.group for column in board.columns if column.group not in (*later, "Asked"))
+    for groups in (*(("Asked", group) for group in own), *_TOGETHER):
         columns = [column for column in board.columns if column.group in groups and _filled(board, column)]
         if all(column.group == "Asked" for column in columns):
             continue

@@ -125,14 +125,17 @@ def _eval_results(results: Sequence[Mapping[str, Any]]) -> list[Any]:
             dataset_config=summary["scheme"],
             dataset_split=summary["data"].get("split"),
             dataset_args={"lang": summary["lang"], "sha256": summary["data"]["sha256"]},
-            metric_type=metric,
-            metric_name=title,
-            metric_value=summary["metrics"][metric],
-            metric_args={"interval_95": summary["intervals"].get(metric), "trials": summary["n"] - summary["unscored"]},
+            metric_type=column.metric,
+            metric_name=column.title,
+            metric_value=summary["metrics"][column.metric],
+            metric_args={
+                "interval_95": summary["intervals"].get(column.metric),
+                "trials": summary["n"] - summary["unscored"],
+            },
         )
         for summary in results
-        for title, metric in columns_of([summary]).items()
-        if summary["metrics"].get(metric) is not None
+        for column in columns_of(summary)
+        if summary["metrics"].get(column.metric) is not None
     ]
 
 

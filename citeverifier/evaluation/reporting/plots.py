@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from citeverifier.evaluation.schemes.base import Prediction
+from citeverifier.evaluation.schemes.trials import Prediction
 
 TRUE, FALSE, LINE = "#2a6f97", "#c8553d", "#444444"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from citeverifier.evaluation.schemes.base import Prediction
+from citeverifier.evaluation.schemes.trials import Prediction
 from citeverifier.records import write_jsonl
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from citeverifier.evaluation.reporting.plots import plot_reliability, plot_settings
 from citeverifier.evaluation.reporting.tables import (
     audit_rows,
-    cell,
-    details_tables,
     headline_rows,
     markdown,
     part_rows,
 )
-from citeverifier.evaluation.schemes.base import Prediction
+from citeverifier.evaluation.schemes.base import Table, value_text
+from citeverifier.evaluation.schemes.trials import Prediction
 
 UNSCORED_WARNING = 0.05
 
@@ -32,7 +31,9 @@ def unscored_warning(summary: Mapping[str, Any]) -> str | None:
     )
 
 
-def write_report(folder: Path, summary: Mapping[str, Any], predictions: Sequence[Prediction]) -> Path:
+def write_report(
+    folder: Path, summary: Mapping[str, Any], predictions: Sequence[Prediction], details: Iterable[Table] = ()
+) -> Path:
     """Write report.md with its two pictures and return its path."""
     plot_settings(folder / "settings.png", summary, predictions)
     plot_reliability(folder / "reliability.png", predictions)
@@ -45,16 +46,16 @@ def write_report(folder: Path, summary: Mapping[str, Any], predictions: Sequence
         "All numbers are measured, with 95 % intervals by bootstrap over questions.",
         markdown(*headline_rows(summary)),
         "## By setting",
-        markdown(*part_rows("setting", summary["settings"], summary["scheme"])),
+        markdown(*part_rows("setting", "settings", summary)),
         "![scores by setting](settings.png)",
         "## By kind of statement",
-        markdown(*part_rows("kind", summary["kinds"], summary["scheme"])),
+        markdown(*part_rows("kind", "kinds", summary)),
     ]
     if twins:
         intervals = summary["intervals"]
-        rows = [[edit, cell(value, intervals.get(f"twin_accuracy_{edit}"))] for edit, value in twins.items()]
+        rows = [[edit, value_text(value, intervals.get(f"twin_accuracy_{edit}"))] for edit, value in twins.items()]
         parts += ["## Twins told apart, by kind of edit", markdown(["edit", "twin accuracy"], rows)]
-    for title, header, rows in details_tables(summary["details"]) if "details" in summary else ():
+    for title, header, rows in details:
         parts += [f"## {title}", markdown(header, rows)]
     if summary["audit"]:
         parts += ["## Audit", markdown(*audit_rows(summary["audit"]))]

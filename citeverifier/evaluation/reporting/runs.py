@@ -53,7 +53,7 @@ def read_runs(folders: Iterable[Path]) -> tuple[list[Run], list[str]]:
         told = f"no metrics.json below {', '.join(map(str, folders))}: expected runs of eval.py there"
         raise FileNotFoundError("\n".join([told, *problems]) if problems else told)
     named, clashes = _named(runs)
-    order = sorted(named, key=lambda run: (scheme_order(run.summary["scheme"]), run.summary["lang"], run.name))
+    order = sorted(named, key=lambda run: (scheme_order(run.summary), run.summary["lang"], run.name))
     return order, problems + clashes
 
 
@@ -62,13 +62,13 @@ def _summary(file: Path) -> Summary:
     try:
         summary = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ValueError(f"expected the metrics.json of a finished run, came no whole JSON ({error})") from None
+        raise ValueError(f"expected the metrics.json of a finished run, got no whole JSON ({error})") from None
     if not isinstance(summary, dict):
-        raise ValueError(f"expected the metrics.json of a run, came {type(summary).__name__}")
+        raise ValueError(f"expected the metrics.json of a run, got {type(summary).__name__}")
     if missing := [key for key in _NEEDED if key not in summary]:
-        raise ValueError(f"expected the metrics.json of a run, came one without {', '.join(missing)}")
+        raise ValueError(f"expected the metrics.json of a run, got one without {', '.join(missing)}")
     if not isinstance(summary["data"], dict) or "sha256" not in summary["data"]:
-        raise ValueError("key 'data': expected an object with the data's sha256, came none")
+        raise ValueError("key 'data': expected an object with the data's sha256, got none")
     return summary
 
 

@@ -14,19 +14,17 @@ import numpy as np
 
 from citeverifier.cost import Cost
 from citeverifier.evaluation.reporting.plain import plain
-from citeverifier.evaluation.schemes.base import Measured, Prediction, Scheme, Share
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.schemes.base import Scheme
+from citeverifier.evaluation.schemes.trials import Prediction
+from citeverifier.evaluation.thresholds import Fitted
 from citeverifier.metrics.bootstrap import (
     Estimate,
     Resamples,
     auroc_estimate,
     decision_estimates,
-    estimate,
-    harmonic,
     intervals,
     points,
     resamples,
-    share_samples,
 )
 from citeverifier.metrics.decisions import count
 from citeverifier.records import Support
@@ -39,23 +37,22 @@ def summarise(
     verifier: str,
     lang: str,
     data: Mapping[str, Any],
-    thresholds: Mapping[Support, Threshold],
     cost: Cost,
-    parameters: Mapping[str, Threshold] | None = None,
+    fitted: Fitted | None = None,
+    records: Sequence[Any] = (),
     seed: int = 13,
     audit: Mapping[str, Any] | None = None,
-    left_out: Mapping[str, int] | None = None,
-    further: Mapping[str, Estimate] | None = None,
 ) -> dict[str, Any]:
     """The content of metrics.json (docs/formats.md). nan becomes null.
 
-    `parameters` are a selector's; `audit` is that of schemes/audit.py, if made; `left_out` counts records that the
-    scheme does not ask about, by reason; `further` metrics come of no trial.
+    `fitted` is what it was decided by, `records` what the scheme was given, `audit` that of evaluation/audit.py.
     """
+    fitted = fitted or Fitted()
     sampled = resamples([p.trial.pair.example for p in predictions], seed=seed)
-    estimates = _estimates(predictions, sampled) | _shares(predictions, scheme, sampled, default=False)
-    estimates |= further or {}
-    at_default = _estimates(predictions, sampled, default=True) | _shares(predictions, scheme, sampled, default=True)
+    estimates, at_default = (
+        _estimates(predictions, sampled, default=default) | scheme.estimates(predictions, sampled, default=default)
+        for default in (False, True)
+    )
     as_wrong = _estimates(predictions, sampled, unscored_wrong=True)
     settings = sorted({name for p in predictions for name in _setting_names(p)}, key=_first_seen(predictions))
     kinds = sorted({p.trial.kind for p in predictions})
@@ -83,8 +80,8 @@ def summarise(
             "thresholds": {
                 name: {"value": t.value, "source": t.source}
                 for name, t in [
-                    *((level.label, t) for level, t in thresholds.items() if level in used),
-                    *(parameters or {}).items(),
+                    *((level.label, t) for level, t in fitted.thresholds.items() if level in used),
+                    *fitted.parameters.items(),
                 ]
             },
             "cost": {
@@ -99,14 +96,22 @@ def summarise(
                 **cost.notes,
             },
             "audit": audit,
-            **(
-                {"details": {**scheme.details(predictions, sampled), "left_out": dict(left_out or {})}}
-                if isinstance(scheme, Measured)
-                else {}
-            ),
+            "table": table_of(scheme),
         }
     )
-    return summary
+    details = scheme.details(records, predictions, sampled)
+    return summary | ({"details": plain(details)} if details else {})
+
+
+def table_of(scheme: Scheme) -> dict[str, Any]:
+    """How reports show a scheme's runs, as the scheme declares it: they need to know no scheme."""
+    return {
+        "heading": scheme.heading,
+        "order": scheme.order,
+        "ranked_by": list(scheme.ranked_by),
+        "columns": [asdict(column) for column in scheme.columns],
+        "part_columns": [asdict(column) for column in scheme.part_columns],
+    }
 
 
 def scheme_settings(scheme: Scheme) -> dict[str, Any]:
@@ -146,28 +151,6 @@ def _estimates(
 
 def _or_wrong(decision: bool | None, prediction: Prediction) -> bool:
     return not prediction.trial.gold if decision is None else decision
-
-
-def _shares(
-    predictions: Sequence[Prediction], scheme: Scheme, sampled: Resamples, *, default: bool
-) -> dict[str, Estimate]:
-    items: dict[str, list[Share]] = {}
-    for share in scheme.shares(predictions, default=default):
-        items.setdefault(share.metric, []).append(share)
-    shares = {
-        metric: share_samples(
-            np.array([share.right for share in of]),
-            np.array([share.weight for share in of]),
-            sampled.of([share.example for share in of]),
-            sampled,
-        )
-        for metric, of in sorted(items.items())
-    }
-    if "citation_recall" in shares and "citation_precision" in shares:
-        shares["citation_f1"] = harmonic(shares["citation_recall"], shares["citation_precision"])
-    if isinstance(scheme, Measured):
-        shares |= scheme.measures(predictions, sampled, default=default)
-    return {metric: estimate(samples) for metric, samples in shares.items()}
 
 
 def _part(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from citeverifier.evaluation.schemes.base import Asker, Prediction, Share, Trial, premise_trial
+from citeverifier.evaluation.schemes.base import MetricColumn, Scheme
+from citeverifier.evaluation.schemes.shares import Share, means
+from citeverifier.evaluation.schemes.trials import Asker, Prediction, Trial, premise_trial
+from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate, harmonic
 from citeverifier.records import Example, Support
 
 RECALL, PRECISION, TWIN_RECALL = "recall", "precision", "corrupted"
 
 
 @dataclass(frozen=True)
-class CitationPrf:
+class CitationPrf(Scheme):
     """How well the citations that an answer comes with are founded, by the verifier's judgement.
 
     | setting   | one trial a | true where                                                                      |
@@ -38,20 +41,29 @@ class CitationPrf:
     context: bool = False
     include_corrupted: bool = True
     level: Support = Support.FULL
-    name: ClassVar[str] = "citation_prf"
+    name: ClassVar = "citation_prf"
+    heading: ClassVar = "How well are the citations of an answer founded?"
+    order: ClassVar = 6
+    columns: ClassVar = (
+        MetricColumn("citation_recall", "recall", "statements that the documents they cite support together"),
+        MetricColumn("citation_precision", "precision", "citations that are not irrelevant"),
+        MetricColumn("citation_f1", "F1", "harmonic mean of recall and precision"),
+        MetricColumn("corrupted_recall", "recall of twins", "twins that the documents seem to support; best is 0"),
+    )
+    part_columns: ClassVar = ()
 
-    def trials(self, examples: Sequence[Example]) -> list[Trial]:
+    def trials(self, records: Sequence[Example]) -> list[Trial]:
         """Trials in the order of the examples: a statement's recall, its citations, its twin."""
-        made = []
-        for example in examples:
+        trials = []
+        for example in records:
             for number, statement in enumerate(example.statements):
                 asker = Asker(self.name, example, number, self.seed, self.context)
                 whole = asker.ask(RECALL, asker.cited, self.level, True)
-                made.append(whole)
-                made += [asker.ask(PRECISION, [i], self.level, True) for i in whole.premise]
+                trials.append(whole)
+                trials += [asker.ask(PRECISION, [i], self.level, True) for i in whole.premise]
                 if self.include_corrupted and statement.corrupted is not None and asker.cited:
-                    made.append(asker.ask(TWIN_RECALL, asker.cited, self.level, False, corrupted=True))
-        return made
+                    trials.append(asker.ask(TWIN_RECALL, asker.cited, self.level, False, corrupted=True))
+        return trials
 
     def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
         """The wholes and twins, then citations alone, then the rests."""
@@ -83,7 +95,7 @@ class CitationPrf:
         return folded
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
-        """citation_recall, citation_precision (from which citation_f1 follows) and corrupted_recall."""
+        """citation_recall, citation_precision and corrupted_recall."""
         names = {RECALL: "citation_recall", PRECISION: "citation_precision", TWIN_RECALL: "corrupted_recall"}
         items = [(p, names[p.trial.setting], p.decided(default=default)) for p in predictions]
         decided = [(p, metric, right) for p, metric, right in items if right is not None]
@@ -92,6 +104,13 @@ class CitationPrf:
             Share(metric, p.trial.pair.example, right, 1 / sizes[metric, p.trial.pair.example, p.trial.pair.lang])
             for p, metric, right in decided
         ]
+
+    def estimates(self, predictions: Sequence[Prediction], sampled: Resamples, *, default: bool) -> dict[str, Estimate]:
+        """The shares, and the citation_f1 that follows from them."""
+        found = means(self.shares(predictions, default=default), sampled)
+        if "citation_recall" in found and "citation_precision" in found:
+            found["citation_f1"] = harmonic(found["citation_recall"], found["citation_precision"])
+        return {metric: estimate(samples) for metric, samples in found.items()}
 
 
 def _statements(trials: Sequence[Trial]) -> list[tuple[Trial, list[Trial]]]:
@@ -107,7 +126,7 @@ def _statements(trials: Sequence[Trial]) -> list[tuple[Trial, list[Trial]]]:
 
 def _rest(citations: Sequence[Trial], citation: Trial) -> Trial:
     others = [other for other in citations if other is not citation] or [citation]
-    return replace(premise_trial(f"{citation.id}/rest", others), setting="precision.rest")
+    return premise_trial(f"{citation.id}/rest", "precision.rest", others)
 
 
 def _either(answer: Prediction | None) -> bool:

@@ -2,52 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
-from citeverifier.evaluation.schemes.each_document import by_statement, each_document
-from citeverifier.evaluation.schemes.exact import exact_shares
+from citeverifier.cost import Cost
+from citeverifier.evaluation.schemes.base import AUROC, DECISIONS, EXACT
+from citeverifier.evaluation.schemes.each_document import EachDocument
+from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.records import Example, Support
-from citeverifier.verifiers.base import Listing
+from citeverifier.verifiers.base import Listing, Selector
+
+if TYPE_CHECKING:
+    from citeverifier.evaluation.thresholds import Fitted, FittingData
+
+_COLUMNS = tuple(column for column in DECISIONS if column is not AUROC)
 
 
 @dataclass(frozen=True)
-class CiteList:
+class CiteList(EachDocument):
     """One selection a statement; every document becomes a trial, cited or not.
-
-    | setting   | asked                                  | expected              |
-    |-----------|----------------------------------------|-----------------------|
-    | statement | one `select` with all documents        | those that it cites   |
-    | corrupted | its twin likewise                      | nothing               |
 
     Needs a Selector. Documents stand in an order shuffled by seed, the same for all statements of an example. A
     selection says in or out, so there is no AUROC; one without an answer leaves all its trials unscored.
     """
 
-    seed: int = 13
-    context: bool = False
-    include_corrupted: bool = True
-    level: Support = Support.PARTIAL
-    name: ClassVar[str] = "cite_list"
-
-    def trials(self, examples: Sequence[Example]) -> list[Trial]:
-        """Trials in the order of the examples and their documents."""
-        return each_document(
-            self.name, examples, seed=self.seed, context=self.context, level=self.level,
-            include_corrupted=self.include_corrupted,
-        )  # fmt: skip
+    name: ClassVar = "cite_list"
+    heading: ClassVar = "Which documents should this statement cite, selected from the whole list?"
+    order: ClassVar = 5
+    columns: ClassVar = (*_COLUMNS, EXACT)
+    part_columns: ClassVar = _COLUMNS
+    asks: ClassVar = Selector
 
     def listings(self, trials: Sequence[Trial]) -> list[tuple[Listing, list[int]]]:
         """Each statement's listing, and which trial each of its documents stands for."""
-        made = []
-        for group in by_statement(trials, self.seed):
+        listings = []
+        for group in self.by_statement(trials):
             pair = trials[group[0]].pair
             documents = tuple(trials[i].pair.documents[0] for i in group)
-            made.append((Listing(pair.statement, documents, pair.lang, pair.context), group))
-        return made
+            listings.append((Listing(pair.statement, documents, pair.lang, pair.context), group))
+        return listings
 
-    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
-        """exact: share of statements (twins among them) whose whole selection is right."""
-        return exact_shares(predictions, default=default)
+    def predict(
+        self,
+        records: Sequence[Example],
+        trials: Sequence[Trial],
+        verifier: Selector,
+        thresholds: Mapping[Support, float],
+    ) -> tuple[list[Prediction], Cost]:
+        """One prediction a trial: in or out of its statement's selection. A tuned selector is asked untuned, too."""
+        asked = self.listings(trials)
+        listings = [listing for listing, _ in asked]
+        selections = verifier.select(listings)
+        at_default = verifier.untuned().select(listings) if verifier.parameters else selections
+        predictions: dict[int, Prediction] = {}
+        for (_, group), selection, default in zip(asked, selections, at_default, strict=True):
+            for position, i in enumerate(group):
+                if selection.positions is None:
+                    reason = selection.reason or "the verifier made no selection"
+                    predictions[i] = Prediction(trials[i], None, None, None, reason)
+                else:
+                    chosen = None if default.positions is None else position in default.positions
+                    decision = position in selection.positions
+                    predictions[i] = Prediction(trials[i], None, None, decision, None, at_default=chosen)
+        cost = sum((selection.cost for selection in selections), Cost(pairs=len(trials)))
+        return [predictions[i] for i in range(len(trials))], cost
+
+    def fit(self, verifier: Selector, trials: Sequence[Trial], data: FittingData) -> Fitted:
+        """A selector's parameters, chosen on dev statements."""
+        if not verifier.parameters:
+            return data.nothing()
+        dev = self.trials(data.examples())
+        asked = self.listings(dev)
+        gold = [frozenset(at for at, i in enumerate(group) if dev[i].gold) for _, group in asked]
+        return data.parameters(verifier, [listing for listing, _ in asked], gold)

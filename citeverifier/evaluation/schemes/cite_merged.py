@@ -3,52 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from citeverifier.evaluation.schemes.base import Prediction, Share, Trial, premise_trial
-from citeverifier.evaluation.schemes.each_document import by_statement, each_document
-from citeverifier.evaluation.schemes.exact import exact_shares
-from citeverifier.records import Example, Support
+from citeverifier.evaluation.schemes.each_document import EachDocument
+from citeverifier.evaluation.schemes.trials import Prediction, Trial, premise_trial
+from citeverifier.records import Support
 
 
 @dataclass(frozen=True)
-class CiteMerged:
+class CiteMerged(EachDocument):
     """Leave one out: a document is cited iff all documents support the statement and those without it do not.
 
-    | setting   | asked                                                          | expected                      |
-    |-----------|----------------------------------------------------------------|-------------------------------|
-    | statement | the statement with all documents, then with each one left out  | true for those it cites       |
-    | corrupted | its twin likewise                                              | false: it has nothing to cite |
-
-    Where the whole does not support, nothing is cited and no more is asked; the rest of a single document is empty and
-    supports nothing. "Does not support" means below the fitted threshold and below 0.5, since both decisions are
-    reported. The documents of an example keep one order (shuffled by seed), so that a prompt shares its documents with
-    the whole's up to the one left out.
+    Asked is the statement (or its twin) with all documents, then, where they support it, with each one left out; the
+    rest of a single document is empty and supports nothing. "Support" means at or above the fitted threshold or 0.5,
+    since both decisions are reported. The documents of an example keep one order (shuffled by seed), so that a prompt
+    shares its documents with the whole's up to the one left out.
 
     A trial's score is what is lost without the document: the whole's score less the rest's, at least 0; 0 where the
     whole does not support. It ranks documents (AUROC); the decision is taken on the two answers, not on it. A trial is
     unscored where a question asked for it is.
     """
 
-    seed: int = 13
-    context: bool = False
-    include_corrupted: bool = True
     level: Support = Support.FULL
-    name: ClassVar[str] = "cite_merged"
-
-    def trials(self, examples: Sequence[Example]) -> list[Trial]:
-        """Trials in the order of the examples and their documents."""
-        return each_document(
-            self.name, examples, seed=self.seed, context=self.context, level=self.level,
-            include_corrupted=self.include_corrupted,
-        )  # fmt: skip
+    name: ClassVar = "cite_merged"
+    heading: ClassVar = "Without which documents does this statement lose its support?"
+    order: ClassVar = 4
 
     def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
         """First every whole; then, of those that support, the rests; then nothing."""
         known = {answer.trial.id: answer for answer in answers}
         asked = []
-        for group in by_statement(trials, self.seed):
+        for group in self.by_statement(trials):
             ordered = [trials[i] for i in group]
             whole = _whole(ordered)
             if whole.id not in known:
@@ -61,26 +47,22 @@ class CiteMerged:
         """One prediction a trial."""
         known = {answer.trial.id: answer for answer in answers}
         folded: dict[int, Prediction] = {}
-        for group in by_statement(trials, self.seed):
+        for group in self.by_statement(trials):
             ordered = [trials[i] for i in group]
             whole = known[_whole(ordered).id]
             for i in group:
                 folded[i] = _folded(trials[i], whole, known.get(_rest(ordered, trials[i]).id))
         return [folded[i] for i in range(len(trials))]
 
-    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
-        """exact: share of statements (twins among them) whose whole predicted set is right."""
-        return exact_shares(predictions, default=default)
-
 
 def _whole(ordered: Sequence[Trial]) -> Trial:
     first = min(ordered, key=lambda trial: trial.premise)
-    return replace(premise_trial(f"{first.id}/whole", ordered), setting=f"{first.setting}.whole")
+    return premise_trial(f"{first.id}/whole", f"{first.setting}.whole", ordered)
 
 
 def _rest(ordered: Sequence[Trial], left_out: Trial) -> Trial:
     rest = [trial for trial in ordered if trial is not left_out] or [left_out]
-    return replace(premise_trial(f"{left_out.id}/rest", rest), setting=f"{left_out.setting}.rest")
+    return premise_trial(f"{left_out.id}/rest", f"{left_out.setting}.rest", rest)
 
 
 def _supports(whole: Prediction) -> bool:

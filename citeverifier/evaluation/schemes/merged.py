@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from citeverifier.evaluation.schemes.base import Prediction, Share, Trial, askers
-from citeverifier.evaluation.schemes.twins import twin_shares
+from citeverifier.evaluation.schemes.base import DECISIONS, TWINS, Scheme
+from citeverifier.evaluation.schemes.trials import Trial, askers
 from citeverifier.records import Example, Support
 
 
 @dataclass(frozen=True)
-class Merged:
+class Merged(Scheme):
     """One trial a setting and statement.
 
     | setting   | asked                                       | expected |
@@ -29,27 +29,27 @@ class Merged:
     seed: int = 13
     context: bool = False
     level: Support = Support.FULL
-    name: ClassVar[str] = "merged"
+    name: ClassVar = "merged"
+    heading: ClassVar = "Do these documents together support all of the statement?"
+    order: ClassVar = 1
+    columns: ClassVar = (*DECISIONS, TWINS)
+    twin_settings: ClassVar = ("correct", "incorrect")
 
-    def trials(self, examples: Sequence[Example]) -> list[Trial]:
+    def trials(self, records: Sequence[Example]) -> list[Trial]:
         """Trials in the order of the examples."""
-        made = []
-        for asker in askers(self.name, examples, self.seed, self.context):
+        trials = []
+        for asker in askers(self.name, records, self.seed, self.context):
             cited, level = asker.cited, self.level
-            made.append(asker.ask("correct", cited, level, True))
+            trials.append(asker.ask("correct", cited, level, True))
             if asker.statement.corrupted is not None:
-                made.append(asker.ask("incorrect", cited, level, False, corrupted=True))
+                trials.append(asker.ask("incorrect", cited, level, False, corrupted=True))
             if len(cited) >= 2:
                 removed, replaced = asker.rng.choice(cited), asker.rng.choice(cited)
                 if asker.others:
                     premise = [i for i in cited if i != replaced]
-                    made.append(asker.ask("replaced", [*premise, *asker.distractors(1)], level, False))
-                made.append(asker.ask("removed", [i for i in cited if i != removed], level, False))
+                    trials.append(asker.ask("replaced", [*premise, *asker.distractors(1)], level, False))
+                trials.append(asker.ask("removed", [i for i in cited if i != removed], level, False))
             if asker.others:
                 more = asker.distractors(asker.rng.choice((1, 2)))
-                made.append(asker.ask("added", [*cited, *more], level, True))
-        return made
-
-    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
-        """Twin accuracy: the statement true and its twin false, with the cited documents."""
-        return twin_shares(predictions, "correct", "incorrect", default=default)
+                trials.append(asker.ask("added", [*cited, *more], level, True))
+        return trials

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from citeverifier.evaluation.schemes.base import Prediction, Share, Trial, askers
-from citeverifier.evaluation.schemes.twins import twin_shares
+from citeverifier.evaluation.schemes.base import DECISIONS, TWINS, Scheme
+from citeverifier.evaluation.schemes.trials import Trial, askers
 from citeverifier.records import Example, Support
 
 
 @dataclass(frozen=True)
-class Separate:
+class Separate(Scheme):
     """One trial a document and setting.
 
     | setting           | asked                                                       | expected |
@@ -29,21 +29,21 @@ class Separate:
     seed: int = 13
     context: bool = False
     level: Support = Support.PARTIAL
-    name: ClassVar[str] = "separate"
+    name: ClassVar = "separate"
+    heading: ClassVar = "Does this one document support at least part of the statement?"
+    order: ClassVar = 2
+    columns: ClassVar = (*DECISIONS, TWINS)
+    twin_settings: ClassVar = ("correct", "incorrect.altered")
 
-    def trials(self, examples: Sequence[Example]) -> list[Trial]:
+    def trials(self, records: Sequence[Example]) -> list[Trial]:
         """Trials in the order of the examples."""
-        made = []
-        for asker in askers(self.name, examples, self.seed, self.context):
+        trials = []
+        for asker in askers(self.name, records, self.seed, self.context):
             level, altered = self.level, asker.statement.altered_in
-            made += [asker.ask("correct", [i], level, True) for i in asker.cited]
+            trials += [asker.ask("correct", [i], level, True) for i in asker.cited]
             if asker.statement.corrupted is not None:
                 for i in asker.cited:
                     setting = "incorrect.altered" if i in altered else "incorrect.other"
-                    made.append(asker.ask(setting, [i], level, False, corrupted=True))
-            made += [asker.ask("irrelevant", [i], level, False) for i in asker.distractors(len(asker.cited))]
-        return made
-
-    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
-        """Twin accuracy: with the altered document, the statement true and its twin false."""
-        return twin_shares(predictions, "correct", "incorrect.altered", default=default)
+                    trials.append(asker.ask(setting, [i], level, False, corrupted=True))
+            trials += [asker.ask("irrelevant", [i], level, False) for i in asker.distractors(len(asker.cited))]
+        return trials

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
+from citeverifier.evaluation.schemes.base import MetricColumn, Scheme, Table, value_text
+from citeverifier.evaluation.schemes.pairs import PART_COLUMNS
+from citeverifier.evaluation.schemes.shares import Share
 from citeverifier.evaluation.schemes.three_levels import ThreeWay, three_level_shares, three_ways
-from citeverifier.metrics.bootstrap import Resamples, estimate, intervals, points
+from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate, intervals, points
 from citeverifier.metrics.correlation import kendall, one_against_one, pearson, spearman
 from citeverifier.metrics.decisions import Floats, ratio
 from citeverifier.metrics.ranking import ndcg
@@ -23,9 +26,26 @@ CUTS = (5, 10, 20)
 BELOW_FULL = ".below_full"  # ends the settings of pairs labelled none to partial
 _PARTS = 20  # resamples are worked on in so many parts, for memory's sake
 
+_CORRELATION = "Correlation with people's labels"
+_AREAS = "ROC-AUC, one level against another"
+_RANKING = "Ranking of chunks"
+_THREE_WAY = "Three-way decisions (fitted thresholds)"
+_COLUMNS = (
+    MetricColumn("pearson", "Pearson", "of expected support with people's labels (0, 1, 2)", _CORRELATION),
+    MetricColumn("spearman", "Spearman", "Pearson of the ranks", _CORRELATION),
+    MetricColumn("kendall", "Kendall", "tau-b", _CORRELATION),
+    MetricColumn("auc_fs_ns", "AUC FS-NS", "full against none", _AREAS),
+    MetricColumn("auc_fs_ps", "AUC FS-PS", "full against partial", _AREAS),
+    MetricColumn("auc_ps_ns", "AUC PS-NS", "partial against none", _AREAS),
+    MetricColumn("auc_overall", "AUC overall", "mean of the three", _AREAS),
+    *(MetricColumn(f"ndcg_{k}", f"NDCG@{k}", "chunks ranked by expected support", _RANKING) for k in CUTS),
+    MetricColumn("three_level_macro_f1", "3-way macro-F1", "mean F1 of none, partial and full", _THREE_WAY),
+    MetricColumn("three_level_accuracy", "3-way accuracy", "decided by the thresholds of both levels", _THREE_WAY),
+)
+
 
 @dataclass(frozen=True)
-class SupportLevels:
+class SupportLevels(Scheme):
     """Each pair at both levels; its score is the sum of both, its expected support in [0, 2].
 
     Labels count full = 2, partial = 1, none = 0. A pair labelled none to partial (refuted or corrupted, or a binary
@@ -41,13 +61,18 @@ class SupportLevels:
     below_full: Support = Support.PARTIAL
     chunk_words: int = 150
     jaccard: float = 0.5
-    name: ClassVar[str] = "support_levels"
-    takes_pairs: ClassVar[bool] = True
+    name: ClassVar = "support_levels"
+    heading: ClassVar = "How far do scores follow people's three levels of support?"
+    order: ClassVar = 9
+    columns: ClassVar = _COLUMNS
+    part_columns: ClassVar = PART_COLUMNS
+    ranked_by: ClassVar = ("spearman", "auc_overall")
+    takes_pairs: ClassVar = True
 
-    def trials(self, pairs: Sequence[Pair]) -> list[Trial]:
+    def trials(self, records: Sequence[Pair]) -> list[Trial]:
         """Two trials a pair, in the order of the pairs; raises ValueError where all have one level."""
-        made = []
-        for pair in pairs:
+        trials = []
+        for pair in records:
             label = self._label(pair)
             if label is None or not pair.documents:
                 continue
@@ -55,17 +80,17 @@ class SupportLevels:
             for level in LEVELS:
                 setting = level.label + (BELOW_FULL if pair.support_min != pair.support_max else "")
                 identity = f"{self.name}/{pair.id}/{level.label}"
-                made.append(Trial(identity, setting, level, label >= level, asked, (), pair.kind, None))
-        found = {label.label for pair in pairs if (label := self._label(pair)) is not None and pair.documents}
+                trials.append(Trial(identity, setting, level, label >= level, asked, (), pair.kind, None))
+        found = {label.label for pair in records if (label := self._label(pair)) is not None and pair.documents}
         if len(found) < 2:
-            left_out = ", ".join(f"{n} {why}" for why, n in self.left_out(pairs).items() if n) or "none left out"
+            left_out = ", ".join(f"{n} {why}" for why, n in self._left_out(records).items() if n) or "none left out"
             raise ValueError(
-                f"scheme={self.name}: expected pairs of two levels of support at least, came "
-                f"{' and '.join(found) or 'no labelled pair'} in {len(pairs)} ({left_out})"
+                f"scheme={self.name}: expected pairs of two levels of support at least, got "
+                f"{' and '.join(found) or 'no labelled pair'} in {len(records)} ({left_out})"
             )
-        return made
+        return trials
 
-    def left_out(self, pairs: Sequence[Pair]) -> dict[str, int]:
+    def _left_out(self, pairs: Sequence[Pair]) -> dict[str, int]:
         """How many pairs are not asked about, by reason."""
         reasons = Counter(
             "unlabelled" if pair.support_min is None else "without documents" if not pair.documents else "interval"
@@ -88,19 +113,21 @@ class SupportLevels:
         """three_level_accuracy."""
         return three_level_shares(three_ways(predictions, default=default))
 
-    def measures(self, predictions: Sequence[Prediction], sampled: Resamples, *, default: bool) -> dict[str, Floats]:
-        """What is no share of right items, whole and in each resample; at 0.5 (`default`) that of decisions alone."""
+    def estimates(self, predictions: Sequence[Prediction], sampled: Resamples, *, default: bool) -> dict[str, Estimate]:
+        """Correlations, areas, rankings and three-way decisions; at 0.5 (`default`) those of decisions alone."""
         ways = three_ways(predictions, default=default)
-        found = {"three_level_macro_f1": _macro_f1(ways, sampled)}
-        return found if default else {**_agreement(ways, sampled), **_ranking(predictions, sampled), **found}
+        measures = {"three_level_macro_f1": _macro_f1(ways, sampled)}
+        if not default:
+            measures = {**_agreement(ways, sampled), **_ranking(predictions, sampled), **measures}
+        shares = super().estimates(predictions, sampled, default=default)
+        return shares | {name: estimate(samples) for name, samples in measures.items()}
 
-    def details(self, predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
+    def details(self, records: Sequence[Pair], predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
         """The confusion matrix, the other reading of labels below full, what was ranked and what could not be."""
         ways = three_ways(predictions, default=False)
         ranked = {_statement(p.trial) for p in predictions if p.answers}
         statements = {_statement(p.trial) for p in predictions}
-        told = [way for way in ways if way.decided is not None]
-        confusion = Counter((way.gold, way.decided) for way in told)
+        confusion = Counter((way.gold, way.decided) for way in ways if way.decided is not None)
         return {
             "confusion": {g.label: {d.label: confusion[g, d] for d in Support} for g in Support},
             "below_full": self._other_reading(predictions, ways, sampled),
@@ -110,7 +137,25 @@ class SupportLevels:
                 "unscored": sum(not _scored(p.answers) for p in predictions if p.answers),
                 "chunks": sum(len(p.answers) // len(LEVELS) for p in predictions),
             },
+            "left_out": self._left_out(records),
         }
+
+    def detail_tables(self, details: Mapping[str, Any]) -> Iterator[Table]:
+        """Confusion matrix, the other reading of labels below full, what was ranked and what was left out."""
+        levels = list(details["confusion"])
+        confusion = [[level, *(str(n) for n in details["confusion"][level].values())] for level in levels]
+        yield "Decided (columns) of labels (rows)", ["label", *levels], confusion
+        other = details["below_full"]
+        if other:
+            columns = [column for column in self.columns if column.metric in other["metrics"]]
+            title = (
+                f"With the {other['pairs']} pairs labelled none to partial read as {other['other']}, "
+                f"not as {other['read_as']}"
+            )
+            row = [value_text(other["metrics"][c.metric], other["intervals"].get(c.metric)) for c in columns]
+            yield title, [column.title for column in columns], [row]
+        counts = {**details["ranking"], **{f"pairs left out: {why}": n for why, n in details["left_out"].items()}}
+        yield "Ranked, and left out", ["what", "number"], [[k.replace("_", " "), str(n)] for k, n in counts.items()]
 
     def _other_reading(
         self, predictions: Sequence[Prediction], ways: Sequence[ThreeWay], sampled: Resamples
@@ -122,8 +167,8 @@ class SupportLevels:
         again = [replace(way, gold=other) if way.pair in below else way for way in ways]
         measures = {**_agreement(again, sampled), "three_level_macro_f1": _macro_f1(again, sampled)}
         estimates = {name: estimate(samples) for name, samples in measures.items()}
-        told = {"pairs": len(below), "read_as": self.below_full.label, "other": other.label}
-        return {**told, "metrics": points(estimates), "intervals": intervals(estimates)}
+        reading = {"pairs": len(below), "read_as": self.below_full.label, "other": other.label}
+        return {**reading, "metrics": points(estimates), "intervals": intervals(estimates)}
 
     def _label(self, pair: Pair) -> Support | None:
         if pair.support_min is None or pair.support_min == pair.support_max:
@@ -139,11 +184,11 @@ class SupportLevels:
                 labels[trial.pair.id] = max(trial.level, labels.get(trial.pair.id, Support.NONE))
             statements.setdefault(_statement(trial), {})[trial.pair.id] = trial.pair
         for (statement, lang), pairs in statements.items():
-            made: list[Trial] = []
+            asked: list[Trial] = []
             for pair in pairs.values():
                 for document in pair.documents:
                     for text in word_chunks(document.text, self.chunk_words):
-                        number = len(made) // len(LEVELS)
+                        number = len(asked) // len(LEVELS)
                         gain = labels.get(pair.id, Support.NONE)
                         if gain and not holds_evidence(text, pair.evidence, pair.lang, self.jaccard):
                             gain = Support.NONE
@@ -151,9 +196,9 @@ class SupportLevels:
                         chunk = replace(pair, id=identity, documents=(Document(document.title, text),), evidence=())
                         for level in LEVELS:
                             key, gold = f"{identity}/{level.label}", gain >= level
-                            made.append(Trial(key, "chunk", level, gold, chunk, (number,), pair.kind, None))
-            if any(trial.gold for trial in made):
-                yield made
+                            asked.append(Trial(key, "chunk", level, gold, chunk, (number,), pair.kind, None))
+            if any(trial.gold for trial in asked):
+                yield asked
 
 
 def _statement(trial: Trial) -> tuple[str, str]:

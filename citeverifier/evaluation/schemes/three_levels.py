@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from citeverifier.evaluation.schemes.base import Prediction, Share
+from citeverifier.evaluation.schemes.shares import Share
+from citeverifier.evaluation.schemes.trials import Prediction
 from citeverifier.records import LEVELS, Support
 
 

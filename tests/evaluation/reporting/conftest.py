@@ -12,8 +12,9 @@ from citeverifier.cost import Cost
 from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.evaluation.reporting.predictions import write_predictions
 from citeverifier.evaluation.reporting.summary import summarise
-from citeverifier.evaluation.schemes.base import Prediction, Scheme, Trial, predict
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.schemes.base import Scheme, decide
+from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.evaluation.thresholds import DecisionThreshold, Fitted
 from citeverifier.records import Support
 
 Evaluated = tuple[list[Prediction], dict[str, Any]]
@@ -32,14 +33,15 @@ def _evaluate(
 ) -> Evaluated:
     trials = scheme.trials(records)
     values = thresholds or {Support.PARTIAL: 0.5, Support.FULL: 0.5}
-    predictions = predict(trials, [score(trial) for trial in trials], reasons or {}, values)
+    predictions = decide(trials, [score(trial) for trial in trials], reasons or {}, values)
     summary = summarise(
         predictions,
         scheme,
+        records=records,
         verifier="by hand",
         lang=lang,
         data={"path": "somewhere", "split": None, "records": len(records), "sha256": "0" * 64},
-        thresholds={level: Threshold(value, "set by hand") for level, value in values.items()},
+        fitted=Fitted({level: DecisionThreshold(value, "set by hand") for level, value in values.items()}),
         cost=cost or Cost(pairs=len(trials)),
         seed=seed,
     )

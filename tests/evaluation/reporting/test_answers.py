@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from citeverifier.evaluation.reporting.answers import read_answers
-from citeverifier.evaluation.schemes.base import Trial
 from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.trials import Trial
 from citeverifier.records import Example, RecordError
 
 Leave = Callable[..., Path]
@@ -74,7 +74,7 @@ def test_what_was_asked_is_hashed_and_not_what_was_said(file: Path, key: str, va
     ("change", "told"),
     [
         (lambda rows: rows[1].pop("decision"), ":2: expected a prediction with keys .* none of decision"),
-        (lambda rows: rows[3].update(gold=None), ":4: key 'gold': expected true or false, came None"),
+        (lambda rows: rows[3].update(gold=None), ":4: key 'gold': expected true or false, got None"),
     ],
 )
 def test_bad_lines_are_named(file: Path, change: Callable[[list[dict[str, Any]]], Any], told: str) -> None:

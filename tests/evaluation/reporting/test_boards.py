@@ -13,9 +13,9 @@ from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.boards import Board, boards_of, csv_rows, data_name, markdown_tables
 from citeverifier.evaluation.reporting.runs import read_runs
-from citeverifier.evaluation.schemes.base import Trial
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.trials import Trial
 from citeverifier.records import Example
 
 Leave = Callable[..., Path]

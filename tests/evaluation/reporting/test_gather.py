@@ -16,9 +16,9 @@ from citeverifier.cli import app
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.gather import by_scheme, report_runs
 from citeverifier.evaluation.reporting.runs import read_runs
-from citeverifier.evaluation.schemes.base import Trial
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.schemes.trials import Trial
 
 Leave = Callable[..., Path]
 
@@ -99,10 +99,10 @@ def test_a_broken_run_is_told_and_the_rest_goes_on(runs: Path, tmp_path: Path) -
     (runs / "c" / "metrics.json").write_text(whole[: len(whole) // 2])
     done = CliRunner().invoke(app, ["report", str(runs), "--out", str(tmp_path / "out")])
     assert done.exit_code == 0
-    assert "c/metrics.json: expected the metrics.json of a finished run, came no whole JSON" in done.output
+    assert "c/metrics.json: expected the metrics.json of a finished run, got no whole JSON" in done.output
     for name in ("report.md", "leaderboard.html"):
         text = (tmp_path / "out" / name).read_text("utf-8")
-        assert "came no whole JSON" in text
+        assert "got no whole JSON" in text
         assert "separate" in text
 
 

@@ -15,9 +15,9 @@ from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.boards import boards_of
 from citeverifier.evaluation.reporting.page import PICTURED, page
 from citeverifier.evaluation.reporting.runs import read_runs
-from citeverifier.evaluation.schemes.base import Trial
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.schemes.trials import Trial
 from citeverifier.records import Example
 
 Leave = Callable[..., Path]

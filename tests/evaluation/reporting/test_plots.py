@@ -14,10 +14,10 @@ from matplotlib.colors import to_rgb
 
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.plots import FALSE, LINE, TRUE, plot_reliability, plot_settings
-from citeverifier.evaluation.schemes.base import Prediction, Trial
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.records import Example, Pair
 
 mpl.use("Agg")

@@ -14,11 +14,11 @@ import pytest
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.report import unscored_warning, write_report
-from citeverifier.evaluation.schemes.base import Prediction, Trial
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.records import Example, Pair, Support
 
 Evaluate = Callable[..., tuple[list[Prediction], dict[str, Any]]]

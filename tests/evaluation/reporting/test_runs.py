@@ -40,10 +40,10 @@ def test_unknown_schemes_come_last(leave: Leave, worked_example: Example, tmp_pa
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"scheme": "merg', "came no whole JSON (Unterminated string"),
-        ("", "came no whole JSON"),
-        ("[1, 2]", "expected the metrics.json of a run, came list"),
-        ('{"scheme": "merged"}', "came one without lang, verifier, data, n, unscored, metrics, intervals"),
+        ('{"scheme": "merg', "got no whole JSON (Unterminated string"),
+        ("", "got no whole JSON"),
+        ("[1, 2]", "expected the metrics.json of a run, got list"),
+        ('{"scheme": "merged"}', "got one without lang, verifier, data, n, unscored, metrics, intervals"),
     ],
 )
 def test_a_bad_metrics_json_is_left_out_by_name(
@@ -61,7 +61,7 @@ def test_a_bad_metrics_json_is_left_out_by_name(
 
 def test_only_bad_runs_are_an_error_that_names_them(tmp_path: Path) -> None:
     (tmp_path / "metrics.json").write_text("{")
-    with pytest.raises(FileNotFoundError, match="came no whole JSON"):
+    with pytest.raises(FileNotFoundError, match="got no whole JSON"):
         read_runs([tmp_path])
 
 

@@ -14,11 +14,12 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
-from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
+from citeverifier.evaluation.schemes.base import Scheme
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.records import Document, Example, Pair, Statement, Support
 
 Evaluate = Callable[..., tuple[list[Prediction], dict[str, Any]]]
@@ -33,17 +34,14 @@ def rounded(summary: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Listed:
+class Listed(Scheme):
     """A scheme of trials listed by hand."""
 
     listed: tuple[Trial, ...]
-    name: ClassVar[str] = "merged"
+    name: ClassVar = "merged"
 
-    def trials(self, examples: Sequence[Any]) -> list[Trial]:
+    def trials(self, records: Sequence[Any]) -> list[Trial]:
         return list(self.listed)
-
-    def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
-        return []
 
 
 @pytest.mark.parametrize(

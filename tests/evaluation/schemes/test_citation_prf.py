@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from citeverifier.evaluation.reporting.summary import summarise
 from citeverifier.evaluation.run import run_scheme
-from citeverifier.evaluation.schemes.base import Prediction
 from citeverifier.evaluation.schemes.citation_prf import CitationPrf
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.schemes.trials import Prediction
+from citeverifier.evaluation.thresholds import DecisionThreshold, Fitted
 from citeverifier.records import Document, Example, Statement, Support
 
 from .conftest import ScorerByHand
 
-HALF = {Support.FULL: Threshold(0.5, "by hand")}
+HALF = {Support.FULL: DecisionThreshold(0.5, "by hand")}
 Of = Callable[[str, tuple[str, ...]], float]
 
 
@@ -33,7 +33,9 @@ def example(identity: str, *citations: Sequence[int], documents: int = 4) -> Exa
 def run(examples: Sequence[Example], of: Of) -> tuple[list[Prediction], dict[str, Any], ScorerByHand]:
     verifier, scheme = ScorerByHand(of), CitationPrf()
     predictions, cost = run_scheme(scheme, verifier, examples, HALF)
-    summary = summarise(predictions, scheme, verifier="x", lang="en", data={}, thresholds=HALF, cost=cost)
+    summary = summarise(
+        predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost
+    )
     return predictions, summary, verifier
 
 
@@ -146,7 +148,10 @@ def test_decisions_at_one_half_are_folded_too(worked_example: Example) -> None:
     statement = replace(worked_example.statements[0], corrupted=None)
     verifier = ScorerByHand(lambda _, held: {2: 0.6, 1: 0.2}[len(held)])
     predictions, _ = run_scheme(
-        CitationPrf(), verifier, [replace(worked_example, statements=(statement,))], {Support.FULL: Threshold(0.8, "x")}
+        CitationPrf(),
+        verifier,
+        [replace(worked_example, statements=(statement,))],
+        {Support.FULL: DecisionThreshold(0.8, "x")},
     )
     assert [p.decided(default=False) for p in predictions] == [False] * 3
     assert [p.decided(default=True) for p in predictions] == [True] * 3

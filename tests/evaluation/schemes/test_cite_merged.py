@@ -12,21 +12,23 @@ from hypothesis import strategies as st
 
 from citeverifier.evaluation.reporting.summary import summarise
 from citeverifier.evaluation.run import run_scheme
-from citeverifier.evaluation.schemes.base import InRounds, Prediction
 from citeverifier.evaluation.schemes.cite_merged import CiteMerged
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.schemes.trials import Prediction
+from citeverifier.evaluation.thresholds import DecisionThreshold, Fitted
 from citeverifier.records import Document, Example, Statement, Support
 
 from .conftest import ScorerByHand, chosen_sets
 
-HALF = {Support.FULL: Threshold(0.5, "by hand")}
+HALF = {Support.FULL: DecisionThreshold(0.5, "by hand")}
 
 
 def run(
     example: Example, of: Callable[[str, tuple[str, ...]], float], threshold: float = 0.5
 ) -> tuple[list[Prediction], ScorerByHand]:
     verifier = ScorerByHand(of)
-    predictions, _ = run_scheme(CiteMerged(), verifier, [example], {Support.FULL: Threshold(threshold, "by hand")})
+    predictions, _ = run_scheme(
+        CiteMerged(), verifier, [example], {Support.FULL: DecisionThreshold(threshold, "by hand")}
+    )
     return predictions, verifier
 
 
@@ -144,7 +146,9 @@ def test_golden_row_of_llama(paper_examples: list[Example]) -> None:
 
     scheme = CiteMerged()
     predictions, cost = run_scheme(scheme, ScorerByHand(of), paper_examples, HALF)
-    summary = summarise(predictions, scheme, verifier="x", lang="en", data={}, thresholds=HALF, cost=cost)
+    summary = summarise(
+        predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost
+    )
     assert summary["counts"] == dict(zip(("tp", "fn", "fp", "tn"), counts, strict=True))
     names = ("accuracy", "acc_true", "acc_false", "f1")
     assert [round(summary["metrics"][name], 4) for name in names] == [0.9511, 0.5046, 0.9939, 0.6433]
@@ -168,7 +172,3 @@ def test_against_its_definition(wanted: set[int], count: int, alone_is_enough: b
     everything = {f"Text {i}." for i in range(count)}
     expected = [supports(everything) and not supports(everything - {f"Text {i}."}) for i in range(count)]
     assert [p.decision for p in predictions] == expected
-
-
-def test_it_is_asked_in_rounds() -> None:
-    assert isinstance(CiteMerged(), InRounds)

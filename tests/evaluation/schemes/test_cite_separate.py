@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from citeverifier.evaluation.schemes.base import predict
+from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.records import Example, Support
 
@@ -41,7 +41,7 @@ def test_exact_is_of_whole_statements(worked_example: Example) -> None:
     def exact(cited: set[int], cited_by_twin: set[int]) -> list[bool]:
         chosen = {"statement": cited, "corrupted": cited_by_twin}
         scores = [0.9 if trial.premise[0] in chosen[trial.setting] else 0.1 for trial in trials]
-        shares = scheme.shares(predict(trials, scores, {}, {Support.PARTIAL: 0.5}), default=False)
+        shares = scheme.shares(decide(trials, scores, {}, {Support.PARTIAL: 0.5}), default=False)
         assert {share.metric for share in shares} == {"exact", "ndcg_10"}
         return [bool(share.right) for share in shares if share.metric == "exact"]
 
@@ -57,7 +57,7 @@ def test_ndcg_is_of_the_statements_that_cite(worked_example: Example) -> None:
     trials = scheme.trials([worked_example])
 
     def ranked(scores: list[float]) -> list[float]:
-        shares = scheme.shares(predict(trials, scores * 2, {}, {Support.PARTIAL: 0.5}), default=False)
+        shares = scheme.shares(decide(trials, scores * 2, {}, {Support.PARTIAL: 0.5}), default=False)
         return [share.right for share in shares if share.metric == "ndcg_10"]
 
     best = 1 + 1 / math.log2(3)

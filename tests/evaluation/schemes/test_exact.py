@@ -9,15 +9,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citeverifier.evaluation.schemes.base import Share, Trial, predict
+from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
-from citeverifier.evaluation.schemes.exact import exact_shares
+from citeverifier.evaluation.schemes.shares import Share, exact_shares
+from citeverifier.evaluation.schemes.trials import Trial
 from citeverifier.records import Document, Example, Statement, Support
 
 
 def exact(examples: list[Example], score: Callable[[Trial], float], *, default: bool = False) -> list[Share]:
     trials = CiteSeparate().trials(examples)
-    predictions = predict(trials, [score(trial) for trial in trials], {}, {Support.PARTIAL: 0.7})
+    predictions = decide(trials, [score(trial) for trial in trials], {}, {Support.PARTIAL: 0.7})
     return exact_shares(predictions, default=default)
 
 

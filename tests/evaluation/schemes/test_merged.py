@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from citeverifier.evaluation.schemes.base import Trial, predict
+from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.trials import Trial
 from citeverifier.records import Example, Support
 
 GOLD = {"correct": True, "incorrect": False, "replaced": False, "removed": False, "added": True}
@@ -107,7 +108,7 @@ def test_twins_are_compared_with_the_cited_documents(
     trials = scheme.trials([worked_example])
     # The other settings score the other way round, so that taking one of them shows.
     scores = [{"correct": correct, "incorrect": incorrect}.get(t.setting, 1 - correct) for t in trials]
-    shares = scheme.shares(predict(trials, scores, {}, {Support.FULL: 0.5}), default=False)
+    shares = scheme.shares(decide(trials, scores, {}, {Support.FULL: 0.5}), default=False)
     assert [(share.metric, share.right) for share in shares] == [
         ("twin_accuracy", right),
         ("twin_accuracy_date", right),

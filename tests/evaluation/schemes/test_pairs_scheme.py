@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from citeverifier.evaluation.schemes.base import Share, Trial, predict
+from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.pairs import Pairs
+from citeverifier.evaluation.schemes.shares import Share
+from citeverifier.evaluation.schemes.trials import Trial
 from citeverifier.records import Pair, Support
 
 NONE, PARTIAL, FULL = Support.NONE, Support.PARTIAL, Support.FULL
@@ -43,7 +45,7 @@ def test_pairs_that_decide_nothing_are_an_error(
     pairs: list[Pair], interval: tuple[Support | None, Support | None]
 ) -> None:
     open_pairs = [replace(pair, support_min=interval[0], support_max=interval[1]) for pair in pairs]
-    with pytest.raises(ValueError, match=r"expected labelled pairs \(support_min, support_max\), came 24 without"):
+    with pytest.raises(ValueError, match=r"expected labelled pairs \(support_min, support_max\), got 24 without"):
         Pairs().trials(open_pairs)
     assert len(Pairs().trials([*open_pairs, replace(pairs[0], id="labelled")])) == 2
 
@@ -56,7 +58,7 @@ def test_context_is_asked_only_where_wanted(pairs: list[Pair]) -> None:
 
 def three_level(pairs: list[Pair], score: Callable[[Trial], float], *, default: bool = False) -> list[Share]:
     trials = Pairs().trials(pairs)
-    predictions = predict(trials, [score(t) for t in trials], {}, {PARTIAL: 0.3, FULL: 0.7})
+    predictions = decide(trials, [score(t) for t in trials], {}, {PARTIAL: 0.3, FULL: 0.7})
     return Pairs().shares(predictions, default=default)
 
 

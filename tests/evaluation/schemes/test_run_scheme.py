@@ -13,12 +13,12 @@ from citeverifier.cost import Cost
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.pairs import Pairs
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Example, Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
-HALF = {PARTIAL: Threshold(0.5, "by hand"), FULL: Threshold(0.5, "by hand")}
+HALF = {PARTIAL: DecisionThreshold(0.5, "by hand"), FULL: DecisionThreshold(0.5, "by hand")}
 
 
 @dataclass
@@ -60,7 +60,7 @@ def test_one_call_a_level_and_every_score_at_its_trial(pairs: list[Pair]) -> Non
 
 def test_a_level_nobody_asks_about_is_not_scored(worked_example: Example) -> None:
     verifier = ByHand(lambda pair, level: 0.9)
-    predictions, cost = run_scheme(Merged(), verifier, [worked_example], {FULL: Threshold(0.95, "by hand")})
+    predictions, cost = run_scheme(Merged(), verifier, [worked_example], {FULL: DecisionThreshold(0.95, "by hand")})
     assert [level for level, _ in verifier.asked] == [FULL]
     assert [prediction.decision for prediction in predictions] == [False] * 5
     assert (cost.pairs, cost.distinct_pairs, cost.calls, cost.tokens) == (5, 4, 2, 100)
@@ -75,5 +75,5 @@ def test_costs_and_notes_add_up_over_the_levels(pairs: list[Pair]) -> None:
 
 def test_nothing_to_ask_is_an_error(worked_example: Example) -> None:
     statement = replace(worked_example.statements[0], citations=(), altered_in=())
-    with pytest.raises(ValueError, match=r"scheme=merged: expected .*citations.*, came none in 1 "):
+    with pytest.raises(ValueError, match=r"scheme=merged: expected .*citations.*, got none in 1 "):
         run_scheme(Merged(), ByHand(lambda pair, level: 0.5), [replace(worked_example, statements=(statement,))], HALF)

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.data.mini import load_mini
-from citeverifier.evaluation.schemes.base import Asker, Prediction, Scheme, Trial, predict
+from citeverifier.evaluation.schemes.base import Scheme, decide
 from citeverifier.evaluation.schemes.cite_list import CiteList
 from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.schemes.trials import Asker, Prediction, Trial
 from citeverifier.records import Document, Example, Statement, Support
 
 SCHEMES = (Merged, Separate, CiteSeparate, CiteMerged, CiteList)
@@ -130,7 +131,7 @@ def test_no_twin_to_ask_about_is_an_error(worked_example: Example) -> None:
 def test_predict_decides_by_the_threshold_of_the_level(worked_example: Example) -> None:
     trials = [*Separate().trials([worked_example])[:3], *Merged().trials([worked_example])[:3]]
     scores = [0.29, 0.3, 0.31, 0.79, 0.8, 0.81]
-    predictions = predict(trials, scores, {}, {Support.PARTIAL: 0.3, Support.FULL: 0.8})
+    predictions = decide(trials, scores, {}, {Support.PARTIAL: 0.3, Support.FULL: 0.8})
     assert [p.trial for p in predictions] == trials
     assert [p.score for p in predictions] == scores
     assert [p.threshold for p in predictions] == [0.3] * 3 + [0.8] * 3
@@ -141,7 +142,7 @@ def test_predict_decides_by_the_threshold_of_the_level(worked_example: Example) 
 def test_a_missing_score_is_unscored_with_its_reason_never_a_decision(worked_example: Example) -> None:
     trials = Separate().trials([worked_example])
     scores = [0.9, math.nan, 0.0, math.nan, 1.0, 0.5]
-    predictions = predict(trials, scores, {1: "no answer"}, THRESHOLDS)
+    predictions = decide(trials, scores, {1: "no answer"}, THRESHOLDS)
     assert [p.reason for p in predictions] == [None, "no answer", None, "the verifier gave no score", None, None]
     for prediction, score in zip(predictions, scores, strict=True):
         unscored = math.isnan(score)
@@ -152,14 +153,14 @@ def test_a_missing_score_is_unscored_with_its_reason_never_a_decision(worked_exa
 
 def test_the_default_decision_is_at_one_half(worked_example: Example) -> None:
     trials = Separate().trials([worked_example])[:4]
-    predictions = predict(trials, [0.49, 0.5, 0.79, 0.8], {}, {Support.PARTIAL: 0.8})
+    predictions = decide(trials, [0.49, 0.5, 0.79, 0.8], {}, {Support.PARTIAL: 0.8})
     assert [p.decided(default=False) for p in predictions] == [False, False, False, True]
     assert [p.decided(default=True) for p in predictions] == [False, True, True, True]
 
 
 def test_scores_must_be_as_many_as_trials(worked_example: Example) -> None:
     with pytest.raises(ValueError, match="shorter"):
-        predict(Separate().trials([worked_example]), [0.5], {}, THRESHOLDS)
+        decide(Separate().trials([worked_example]), [0.5], {}, THRESHOLDS)
 
 
 def test_an_unscored_prediction_has_no_default(worked_example: Example) -> None:

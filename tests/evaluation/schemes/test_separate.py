@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from citeverifier.evaluation.schemes.base import predict
+from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.records import Example, Support
 
@@ -75,7 +75,7 @@ def test_twins_are_compared_on_the_altered_document(
         ("incorrect.altered", (0,)): altered,
     }
     scores = [on_altered.get((t.setting, t.premise), 1 - correct) for t in trials]
-    shares = scheme.shares(predict(trials, scores, {}, {Support.PARTIAL: 0.5}), default=False)
+    shares = scheme.shares(decide(trials, scores, {}, {Support.PARTIAL: 0.5}), default=False)
     assert [(share.metric, share.right) for share in shares] == [
         ("twin_accuracy", right),
         ("twin_accuracy_date", right),

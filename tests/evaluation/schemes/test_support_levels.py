@@ -12,9 +12,10 @@ from scipy import stats
 from sklearn.metrics import f1_score, ndcg_score
 
 from citeverifier.evaluation.run import run_scheme
-from citeverifier.evaluation.schemes.base import Prediction, Trial, predict
+from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.support_levels import SupportLevels
-from citeverifier.evaluation.thresholds import Threshold
+from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.metrics.bootstrap import Resamples, resamples
 from citeverifier.records import Document, Pair, Support
 
@@ -36,14 +37,14 @@ def noisy(trial: Trial) -> float:
 def folded(scheme: SupportLevels, pairs: list[Pair], score: Callable[[Trial], float] = noisy) -> list[Prediction]:
     trials = scheme.trials(pairs)
     asked = scheme.questions(trials, [])
-    answers = predict(asked, [score(trial) for trial in asked], {}, HALF)
+    answers = decide(asked, [score(trial) for trial in asked], {}, HALF)
     assert scheme.questions(trials, answers) == []
     return scheme.fold(trials, answers)
 
 
 def metrics(scheme: SupportLevels, predictions: list[Prediction]) -> dict[str, float]:
     sampled = resamples([p.trial.pair.example for p in predictions], rounds=20)
-    return {name: float(of[0]) for name, of in scheme.measures(predictions, sampled, default=False).items()}
+    return {name: found.value for name, found in scheme.estimates(predictions, sampled, default=False).items()}
 
 
 # --- what is asked ---------------------------------------------------------------------------------------------------
@@ -74,18 +75,23 @@ def test_what_is_left_out_is_counted(pairs: list[Pair]) -> None:
     out = [labelled(first, None, None), labelled(first, PARTIAL, FULL), labelled(first, NONE, FULL)]
     out.append(replace(first, id="bare", documents=()))
     scheme = SupportLevels()
-    assert scheme.left_out([*pairs, *out]) == {"unlabelled": 1, "interval": 2, "without documents": 1}
+    details = scheme.details([*pairs, *out], [], resamples([]))
+    assert details["left_out"] == {
+        "unlabelled": 1,
+        "interval": 2,
+        "without documents": 1,
+    }
     assert len(scheme.trials([*pairs, *out])) == 48
 
 
 def test_one_level_is_an_error(pairs: list[Pair]) -> None:
     full = [pair for pair in pairs if pair.support_min == FULL]
-    with pytest.raises(ValueError, match=r"pairs of two levels of support at least, came full in 8 \(none left out\)"):
+    with pytest.raises(ValueError, match=r"pairs of two levels of support at least, got full in 8 \(none left out\)"):
         SupportLevels().trials(full)
     unlabelled = [labelled(pair, None, None) for pair in pairs]
-    with pytest.raises(ValueError, match=r"came no labelled pair in 24 \(24 unlabelled\)"):
+    with pytest.raises(ValueError, match=r"got no labelled pair in 24 \(24 unlabelled\)"):
         SupportLevels().trials(unlabelled)
-    with pytest.raises(ValueError, match=r"came full in 9 \(1 interval\)"):
+    with pytest.raises(ValueError, match=r"got full in 9 \(1 interval\)"):
         SupportLevels().trials([*full, labelled(full[0], PARTIAL, FULL)])
 
 
@@ -193,7 +199,7 @@ def _sampled(predictions: list[Prediction]) -> Resamples:
 
 def test_a_run_asks_pairs_and_chunks_in_one_call_a_level(cited: list[Pair]) -> None:
     verifier = ScorerByHand(lambda statement, texts: 0.7)
-    thresholds = {level: Threshold(0.5, "by hand") for level in HALF}
+    thresholds = {level: DecisionThreshold(0.5, "by hand") for level in HALF}
     predictions, cost = run_scheme(SupportLevels(chunk_words=8), verifier, cited, thresholds)
     assert [len(call) for call in verifier.asked] == [7, 7]
     assert (cost.pairs, len(predictions)) == (14, 6)

@@ -7,16 +7,17 @@ from collections import Counter
 from dataclasses import replace
 
 from citeverifier.data.mini import load_mini
-from citeverifier.evaluation.schemes.base import Prediction, predict
+from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.evaluation.schemes.twins import twin_shares
+from citeverifier.evaluation.schemes.shares import twin_shares
+from citeverifier.evaluation.schemes.trials import Prediction
 from citeverifier.records import Example, Support
 
 
 def scored(examples: list[Example], scores: dict[str, float], threshold: float = 0.5) -> list[Prediction]:
     """Predictions of separate whose trials score by setting; others score 0.5."""
     trials = Separate().trials(examples)
-    return predict(trials, [scores.get(t.setting, 0.5) for t in trials], {}, {Support.PARTIAL: threshold})
+    return decide(trials, [scores.get(t.setting, 0.5) for t in trials], {}, {Support.PARTIAL: threshold})
 
 
 def rights(predictions: list[Prediction], *, default: bool = False) -> list[bool]:

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from citeverifier.correction.broken import break_answers
+from citeverifier.correction.citefix import CiteFix
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.run import run_scheme
-from citeverifier.evaluation.schemes.base import Prediction
-from citeverifier.evaluation.schemes.broken import break_answers
-from citeverifier.evaluation.schemes.citefix import CiteFix
+from citeverifier.evaluation.schemes.trials import Prediction
 from citeverifier.records import Document, Example, Statement, Support
 from citeverifier.verifiers.base import Listing, Scores, Selection
 
@@ -152,4 +152,3 @@ def test_statements_of_several_sentences_are_left_out() -> None:
     assert answer.text == "It is [4] so [2]"
     predictions, _ = run_scheme(scheme, ByText([replace(example)]), [example], {})  # type: ignore[arg-type]
     assert len(predictions) == 3
-    assert scheme.estimates() == {}

@@ -57,7 +57,7 @@ def break_answers(examples: Sequence[Example], *, share: float, twins: float, se
     """
     for name, value in (("broken", share), ("twins", twins)):
         if not 0 <= value <= 1:
-            raise ValueError(f"scheme.{name}: expected a share from 0 to 1, came {value}")
+            raise ValueError(f"scheme.{name}: expected a share from 0 to 1, got {value}")
     answers = {
         at: [
             _fact(example, number, twins, seed)

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from citeverifier.correction.annotated import question_accuracy
 from citeverifier.correction.base import Choosing, Method
+from citeverifier.correction.broken import BrokenAnswer, Fact, break_answers
 from citeverifier.correction.fix import FixedAnswer, fix_counted
 from citeverifier.correction.points import Count, FixedPoint
 from citeverifier.cost import Cost
-from citeverifier.evaluation.schemes.base import Prediction, Share, Trial
-from citeverifier.evaluation.schemes.broken import BrokenAnswer, Fact, break_answers
-from citeverifier.metrics.bootstrap import Estimate
+from citeverifier.evaluation.schemes.base import ACCURACY, MetricColumn, Scheme
+from citeverifier.evaluation.schemes.shares import Share
+from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.metrics.bootstrap import Estimate, Resamples
 from citeverifier.records import Example, Pair, Support, statement_id
+
+if TYPE_CHECKING:
+    from citeverifier.evaluation.thresholds import Fitted, FittingData
 
 TIMED = 50  # answers corrected one by one, for the latency
 
 
 @dataclass(frozen=True)
-class CiteFix:
+class CiteFix(Scheme):
     """One trial for each document of each fact: should the corrected fact cite it?
 
     | setting                             | the document                                               | expected  |
@@ -35,7 +40,7 @@ class CiteFix:
     | other                               | rightly not cited                                          | not cited |
     | corrupted.cited, corrupted.other    | a twin's, which no document supports; left out of `exact`  | not cited |
 
-    `broken` of all citations are broken (`schemes/broken.py`); paper 4 starts from systems whose citations are right in
+    `broken` of all citations are broken (`broken.py`); paper 4 starts from systems whose citations are right in
     74 of 100 cases. `twins` of the facts that can say what no document supports. `count` is "kept" (paper 4) or "free".
     With `context` the question comes along, for methods that read it.
 
@@ -49,26 +54,51 @@ class CiteFix:
     twins: float = 0.25
     count: Count = "kept"
     annotated: str | None = None
-    name: ClassVar[str] = "citefix"
+    name: ClassVar = "citefix"
+    heading: ClassVar = "Are the facts of an answer rightly cited after correction?"
+    order: ClassVar = 7
+    columns: ClassVar = (
+        ACCURACY,
+        MetricColumn("exact_before", "facts right before", "facts that cited just what they should"),
+        MetricColumn("exact", "after", "facts that cite just what they should"),
+        MetricColumn("repaired", "repaired", "of the facts that did not, those that do now"),
+        MetricColumn("harmed", "harmed", "right citations that are gone; best is 0"),
+        MetricColumn("unverifiable", "unverifiable", "facts that no document they cited supports, says the method"),
+        MetricColumn("wrongly_cited", "wrongly cited", "of these, those that another document supports"),
+        MetricColumn("finding_accuracy", "told right", "facts of which the method says so rightly"),
+        MetricColumn("question_accuracy", "MQLA", "people's verdicts, from the annotated file"),
+    )
+    part_columns: ClassVar = (ACCURACY,)
+    asks: ClassVar = Method
+    config_group: ClassVar = "correction"
+    timed: ClassVar = True
 
     def answers(self, examples: Sequence[Example]) -> list[BrokenAnswer]:
         """The answers to correct."""
         return break_answers(examples, share=self.broken, twins=self.twins, seed=self.seed)
 
-    def trials(self, examples: Sequence[Example]) -> list[Trial]:
+    def trials(self, records: Sequence[Example]) -> list[Trial]:
         """Trials in the order of the examples, their facts and documents."""
         return [
             self._trial(answer.example, fact, position)
-            for answer in self.answers(examples)
+            for answer in self.answers(records)
             for fact in answer.facts
             for position in range(len(answer.example.documents))
         ]
 
-    def correct(
-        self, examples: Sequence[Example], trials: Sequence[Trial], method: Method
+    def fit(self, verifier: Method, trials: Sequence[Trial], data: FittingData) -> Fitted:
+        """The thresholds of the scorer inside a method that tells how many documents a point should cite."""
+        if not isinstance(verifier, Choosing):
+            return data.nothing()
+        fitted = data.thresholds(verifier.scorer)
+        verifier.thresholds = {level: threshold.value for level, threshold in fitted.thresholds.items()}
+        return fitted
+
+    def predict(
+        self, records: Sequence[Example], trials: Sequence[Trial], verifier: Method, thresholds: Mapping[Support, float]
     ) -> tuple[list[Prediction], Cost]:
         """One prediction a trial, and the cost with the latency of answers that came one by one."""
-        answers = self.answers(examples)
+        method, answers = verifier, self.answers(records)
         fixed: list[FixedAnswer] = []
         cost = Cost(pairs=len(trials))
         seconds: list[float] = []
@@ -119,9 +149,12 @@ class CiteFix:
             shares += _findings(of, twin)
         return shares
 
-    def estimates(self) -> dict[str, Estimate]:
-        """question_accuracy, from the annotated file where there is one."""
-        return {} if self.annotated is None else {"question_accuracy": question_accuracy(self.annotated, self.seed)}
+    def estimates(self, predictions: Sequence[Prediction], sampled: Resamples, *, default: bool) -> dict[str, Estimate]:
+        """The shares, and question_accuracy from the annotated file where there is one."""
+        found = super().estimates(predictions, sampled, default=default)
+        if self.annotated is not None and not default:
+            found["question_accuracy"] = question_accuracy(self.annotated, self.seed)
+        return found
 
     def _trial(self, example: Example, fact: Fact, position: int) -> Trial:
         identity = statement_id(example, fact.number, corrupted=fact.twin)

@@ -1,0 +1,96 @@
+"""Metrics of a scheme's own that are means: of statements that are wholly right, of twins told apart, of rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from citeverifier.evaluation.schemes.trials import Prediction
+from citeverifier.metrics.bootstrap import Resamples, share_samples
+from citeverifier.metrics.decisions import Floats
+from citeverifier.metrics.ranking import ndcg
+from citeverifier.records import twin_id
+
+CUT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One item of a metric that is a mean ("exact", "ndcg_10"): its question, how right it is, its weight."""
+
+    metric: str
+    example: str
+    right: float  # in [0, 1]
+    weight: float = 1.0
+
+
+def means(shares: Sequence[Share], sampled: Resamples) -> dict[str, Floats]:
+    """By metric its mean, whole and in each resample, (1 + rounds,)."""
+    by_metric: dict[str, list[Share]] = {}
+    for share in shares:
+        by_metric.setdefault(share.metric, []).append(share)
+    return {
+        metric: share_samples(
+            np.array([item.right for item in items]),
+            np.array([item.weight for item in items]),
+            sampled.of([item.example for item in items]),
+            sampled,
+        )
+        for metric, items in sorted(by_metric.items())
+    }
+
+
+def exact_shares(predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
+    """exact: one item a statement, right where every one of its trials is; `default` decides at 0.5.
+
+    A statement with an unscored trial is unscored: it counts neither way.
+    """
+    right: dict[tuple[str, str, str], bool | None] = {}
+    for prediction in predictions:
+        key = prediction.trial.statement
+        decision, so_far = prediction.decided(default=default), right.get(key, True)
+        known = decision is not None and so_far is not None
+        right[key] = (so_far and decision == prediction.trial.gold) if known else None
+    return [Share("exact", example, value) for (example, _, _), value in right.items() if value is not None]
+
+
+def ranked_shares(predictions: Sequence[Prediction]) -> list[Share]:
+    """ndcg_10 of each statement's documents by score, a cited one's gain 1 (paper 2).
+
+    Statements that cite nothing (twins) or have a document without a score are left out.
+    """
+    statements: dict[tuple[str, str, str], list[Prediction]] = {}
+    for prediction in predictions:
+        statements.setdefault(prediction.trial.statement, []).append(prediction)
+    shares = []
+    for (example, _, _), asked in statements.items():
+        scores = [p.score for p in asked if p.score is not None]
+        gains = np.array([float(p.trial.gold) for p in asked])
+        if len(scores) == len(asked) and gains.any():
+            shares.append(Share(f"ndcg_{CUT}", example, ndcg(gains, np.array(scores), CUT)))
+    return shares
+
+
+def twin_shares(predictions: Sequence[Prediction], statement: str, twin: str, *, default: bool) -> list[Share]:
+    """One item a twin and premise, right where the statement is decided true *and* the twin false on that premise.
+
+    `statement` and `twin` are the two settings; `default` decides at 0.5. Each item comes as "twin_accuracy" and as
+    "twin_accuracy_EDIT". Twins with an unscored side are left out.
+    """
+    sides: dict[tuple[str, str, str, frozenset[int]], dict[str, Prediction]] = {}
+    for prediction in predictions:
+        trial = prediction.trial
+        if trial.setting in (statement, twin):
+            key = (trial.pair.example, trial.pair.lang, twin_id(trial.pair.statement_id), frozenset(trial.premise))
+            sides.setdefault(key, {})[trial.setting] = prediction
+    shares = []
+    for (example, _, _, _), both in sides.items():
+        if len(both) == 2:
+            true, false = (both[setting].decided(default=default) for setting in (statement, twin))
+            if true is not None and false is not None:
+                right = true and not false
+                edit = both[twin].trial.edit or "edit"
+                shares += [Share("twin_accuracy", example, right), Share(f"twin_accuracy_{edit}", example, right)]
+    return shares
