@@ -103,10 +103,11 @@ def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:
 
 
 def test_a_verifier_brings_its_own() -> None:
-    verifier = ByLabel(lambda pair: 0.5)
-    assert saved_thresholds(verifier) is None
-    verifier.thresholds = {PARTIAL: 0.4, FULL: 0.8}  # type: ignore[misc]
-    assert saved_thresholds(verifier) == Fitted(
+    class Brings(ByLabel):
+        thresholds = {PARTIAL: 0.4, FULL: 0.8}  # type: ignore[assignment]
+
+    assert saved_thresholds(ByLabel(lambda pair: 0.5)) is None
+    assert saved_thresholds(Brings(lambda pair: 0.5)) == Fitted(
         {
             PARTIAL: DecisionThreshold(0.4, "brought by the verifier"),
             FULL: DecisionThreshold(0.8, "brought by the verifier"),

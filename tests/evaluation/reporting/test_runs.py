@@ -29,11 +29,11 @@ def test_runs_are_sorted_by_scheme_language_and_name(leave: Leave, worked_exampl
     ]  # fmt: skip
 
 
-def test_unknown_schemes_come_last(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
+def test_schemes_that_declare_no_place_come_last(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
     for name in ("a", "b"):
         leave(tmp_path / name, Merged(), [worked_example], lambda trial: 0.5, label=name)
     told = json.loads((tmp_path / "a/metrics.json").read_text())
-    (tmp_path / "a/metrics.json").write_text(json.dumps(told | {"scheme": "a_new_one"}))
+    (tmp_path / "a/metrics.json").write_text(json.dumps(told | {"scheme": "a_new_one", "table": None}))
     assert [run.summary["scheme"] for run in read_runs([tmp_path])[0]] == ["merged", "a_new_one"]
 
 

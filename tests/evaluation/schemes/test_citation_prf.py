@@ -33,9 +33,7 @@ def example(identity: str, *citations: Sequence[int], documents: int = 4) -> Exa
 def run(examples: Sequence[Example], of: Of) -> tuple[list[Prediction], dict[str, Any], ScorerByHand]:
     verifier, scheme = ScorerByHand(of), CitationPrf()
     predictions, cost = run_scheme(scheme, verifier, examples, HALF)
-    summary = summarise(
-        predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost
-    )
+    summary = summarise(predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost)
     return predictions, summary, verifier
 
 

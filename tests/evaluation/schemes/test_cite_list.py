@@ -79,9 +79,7 @@ def test_golden_row_of_gpt4o(paper_examples: list[Example]) -> None:
     chosen = chosen_sets(paper_examples, counts, 204)
     scheme = CiteList()
     predictions, cost = run_scheme(scheme, SelectorByHand(lambda asked: chosen[asked]), paper_examples, {})
-    summary = summarise(
-        predictions, scheme, verifier="x", lang="en", data={}, cost=cost
-    )
+    summary = summarise(predictions, scheme, verifier="x", lang="en", data={}, cost=cost)
     assert summary["counts"] == dict(zip(("tp", "fn", "fp", "tn"), counts, strict=True))
     names = ("accuracy", "acc_true", "acc_false", "f1")
     assert [round(summary["metrics"][name], 4) for name in names] == [0.9760, 0.8899, 0.9842, 0.8661]

@@ -146,9 +146,7 @@ def test_golden_row_of_llama(paper_examples: list[Example]) -> None:
 
     scheme = CiteMerged()
     predictions, cost = run_scheme(scheme, ScorerByHand(of), paper_examples, HALF)
-    summary = summarise(
-        predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost
-    )
+    summary = summarise(predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost)
     assert summary["counts"] == dict(zip(("tp", "fn", "fp", "tn"), counts, strict=True))
     names = ("accuracy", "acc_true", "acc_false", "f1")
     assert [round(summary["metrics"][name], 4) for name in names] == [0.9511, 0.5046, 0.9939, 0.6433]

@@ -138,11 +138,11 @@ def test_predictions_hold_their_chunks_once_and_rank_them(cited: list[Pair]) -> 
     expected = ndcg_score([[2, 0, 1, 0]], [[0.4, 1.8, 1.0, 0.4]], k=5)
     assert metrics(scheme, predictions)["ndcg_5"] == pytest.approx(expected)
     sampled = resamples(["e"], rounds=5)
-    ranking = scheme.details(predictions, sampled)["ranking"]
+    ranking = scheme.details(cited, predictions, sampled)["ranking"]
     assert ranking == {"statements": 2, "without_a_gain": 1, "unscored": 0, "chunks": 4}
     gap = folded(scheme, cited, lambda t: math.nan if t.premise == (3,) else 0.5)
     assert "ndcg_5" not in metrics(scheme, gap)
-    assert scheme.details(gap, sampled)["ranking"]["unscored"] == 1
+    assert scheme.details(cited, gap, sampled)["ranking"]["unscored"] == 1
 
 
 def test_languages_of_a_statement_are_ranked_apart(cited: list[Pair]) -> None:
@@ -184,13 +184,13 @@ def test_both_readings_of_labels_below_full_are_reported(pairs: list[Pair]) -> N
     for reading in (NONE, PARTIAL):
         scheme = SupportLevels(below_full=reading)
         predictions = folded(scheme, mixed, lambda trial: len(trial.id) % 7 / 7)
-        other = scheme.details(predictions, resamples([p.trial.pair.example for p in predictions]))["below_full"]
+        other = scheme.details([], predictions, _sampled(predictions))["below_full"]
         assert (other["pairs"], other["read_as"]) == (6, reading.label)
         found[reading] = metrics(scheme, predictions), other["metrics"]
     assert found[NONE][1]["pearson"] == pytest.approx(found[PARTIAL][0]["pearson"])
     assert found[PARTIAL][1]["auc_fs_ns"] == pytest.approx(found[NONE][0]["auc_fs_ns"])
     exact = folded(SupportLevels(), pairs)
-    assert SupportLevels().details(exact, _sampled(exact))["below_full"] is None
+    assert SupportLevels().details([], exact, _sampled(exact))["below_full"] is None
 
 
 def _sampled(predictions: list[Prediction]) -> Resamples:
