@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:
 
 def test_a_verifier_brings_its_own() -> None:
     class Brings(ByLabel):
-        thresholds = {PARTIAL: 0.4, FULL: 0.8}  # type: ignore[assignment]
+        thresholds = MappingProxyType({PARTIAL: 0.4, FULL: 0.8})  # type: ignore[assignment]
 
     assert saved_thresholds(ByLabel(lambda pair: 0.5)) is None
     assert saved_thresholds(Brings(lambda pair: 0.5)) == Fitted(
