@@ -11,12 +11,11 @@ import hashlib
 import math
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from itertools import islice
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import logit
-from tqdm.auto import tqdm
 
 from citeverifier.cost import Cost
 from citeverifier.llm.connection import Connection, Failure, shorten
@@ -27,26 +26,25 @@ from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import RENDERING, render_pair
 from citeverifier.verifiers.base import Scorer, Scores
 
-T = TypeVar("T")
 Texts = tuple[str, str]
 Answer = tuple[float, str | None]  # sigmoid(z), or nan and the reason
 
 PATHS = {"score": "/score", "predict": "/predict"}
-_TOKENISED = 256  # pairs at a time
+KEPT = 100_000  # answers remembered, so that the second level asks nothing
 
 
 class Remote(Scorer):
-    """Scores pairs over HTTP, several requests in flight; what a server does not answer is unscored with the reason.
+    """Scores pairs over HTTP, several requests in flight; what the server does not answer is unscored with the reason.
 
     Args:
         base_url: the server; several of the same model belong behind a reverse proxy.
         api: "score" (vLLM) or "predict" (text-embeddings-inference).
-        path: the served checkpoint's folder or hub id, for its numbers and its tokenizer. Only a local copy tells the
-            length limit; without one the server refuses what is too long.
+        path: the served checkpoint's folder or hub id, for its numbers and its tokenizer, which counts lengths.
         delta, thresholds, reads_context: the checkpoint's numbers where there is no `path`; they win over it.
         model: the name it is served under (vLLM takes none, too, and answers with what it has).
         version: which weights are served. With model and version, scores are kept across runs.
-        too_long: what becomes of pairs over the limit: "refuse" the scheme at start-up, or leave them "unscored".
+        too_long: what becomes of pairs over the limit: "refuse" the scheme at start-up, or leave it to the server,
+            which refuses them, so that they stay "unscored".
         batch_size: pairs a request; text-embeddings-inference takes 32 unless started with another
             --max-client-batch-size.
         concurrency, timeout, retries, api_key_env: as in `LLMOptions`.
@@ -56,6 +54,9 @@ class Remote(Scorer):
     """
 
     name = "remote"
+    thresholds: Mapping[Support, float] | None = None  # fitted on dev, unless they are known
+    fingerprint: str | None = None
+    limit: int | None = None
 
     def __init__(
         self,
@@ -75,62 +76,58 @@ class Remote(Scorer):
         api_key_env: str | None = None,
     ) -> None:
         if api not in PATHS:
-            raise ValueError(
-                f"verifier.api: expected score (vLLM) or predict (text-embeddings-inference), came {api!r}"
-            )
+            raise ValueError(f"verifier.api: expected score (vLLM) or predict (text-embeddings-inference), got {api!r}")
         if too_long not in ("refuse", "unscored"):
-            raise ValueError(f"verifier.too_long: expected refuse or unscored, came {too_long!r}")
+            raise ValueError(f"verifier.too_long: expected refuse or unscored, got {too_long!r}")
         if batch_size < 1:
-            raise ValueError(f"verifier.batch_size: expected at least 1, came {batch_size}")
-        if path is None and delta is None:
-            raise ValueError(
-                "verifier=remote: expected the checkpoint's config (verifier.path=FOLDER_OR_HUB_ID) or its numbers "
-                "(verifier.delta=..., see its model card), came neither"
-            )
+            raise ValueError(f"verifier.batch_size: expected at least 1, got {batch_size}")
         self.api, self.model, self.too_long, self.batch_size = api, model, too_long, batch_size
         self._options = LLMOptions(
             model or "", base_url=base_url, concurrency=concurrency, timeout=timeout, retries=retries,
             api_key_env=api_key_env,
         )  # fmt: skip
-        self.limit: int | None = None
         if path is not None:
-            folder = local_folder(path)
-            config = read_config(folder)
-            if config.shape != "cross_encoder":
-                raise ValueError(
-                    f"{path}: expected a cross-encoder, came {config.shape}, which no other program serves; use "
-                    f"verifier=citeverifier verifier.path={path}"
-                )
-            self.limit, self._tokenizer = config.max_length, _tokenizer(folder)
-            delta = config.delta if delta is None else delta
-            thresholds = config.thresholds if thresholds is None else thresholds
-            reads_context = config.reads_context if reads_context is None else reads_context
-        self.delta = float(delta or 0.0)
-        self.reads_context = bool(reads_context)
-        self._thresholds: dict[Support, float] | None = None
-        self._fingerprint: str | None = None
+            delta, thresholds, reads_context = self._read_checkpoint(path, delta, thresholds, reads_context)
+        if delta is None:
+            raise ValueError(
+                "verifier=remote: expected the checkpoint's config (verifier.path=FOLDER_OR_HUB_ID) or its numbers "
+                "(verifier.delta=..., see its model card), got neither"
+            )
+        self.delta, self.reads_context = float(delta), bool(reads_context)
         if thresholds is not None:
-            self._thresholds = {Support.parse(level): float(value) for level, value in thresholds.items()}
+            self.thresholds = {Support.parse(level): float(value) for level, value in thresholds.items()}
         if model is not None and version is not None:
             settings = (self.name, model, version, self.delta, self.reads_context, RENDERING)
-            self._fingerprint = hashlib.sha256(repr(settings).encode()).hexdigest()
-        self._known: dict[Texts, Answer] = {}
+            self.fingerprint = hashlib.sha256(repr(settings).encode()).hexdigest()
+        self._kept: dict[Texts, Answer] = {}
 
-    @property
-    def thresholds(self) -> Mapping[Support, float] | None:
-        """As given, or the checkpoint's; None: fitted on dev."""
-        return self._thresholds
+    def _read_checkpoint(
+        self, path: str, delta: float | None, thresholds: Mapping[str, float] | None, reads_context: bool | None
+    ) -> tuple[float, Mapping[str, float], bool]:
+        """The numbers as given, else as saved with the checkpoint; its limit and tokenizer are kept."""
+        from tokenizers import Tokenizer
 
-    @property
-    def fingerprint(self) -> str | None:
-        """Of model, version and settings; None without a version."""
-        return self._fingerprint
+        folder = local_folder(path)
+        config = read_config(folder)
+        if config.shape != "cross_encoder":
+            raise ValueError(
+                f"{path}: expected a cross-encoder, got {config.shape}, which no other program serves; use "
+                f"verifier=citeverifier verifier.path={path}"
+            )
+        self.limit, self._tokenizer = config.max_length, Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        return (
+            config.delta if delta is None else delta,
+            config.thresholds if thresholds is None else thresholds,
+            config.reads_context if reads_context is None else reads_context,
+        )
 
     def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
-        """How many pairs are over the limit; None where none is, the limit is unknown, or they stay unscored."""
+        """How many pairs are over the limit; None where none is, the limit is unknown, or they may stay unscored."""
         if self.limit is None or self.too_long == "unscored":
             return None
-        over = sum(length > self.limit for length in self._lengths([self._texts(pair) for pair in pairs]))
+        over = sum(len(self._tokenizer.encode(*self._texts(pair)).ids) > self.limit for pair in pairs)
         if not over:
             return None
         return (
@@ -141,64 +138,46 @@ class Remote(Scorer):
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """P(support >= level); equal pairs are asked once, for both levels."""
         texts = [self._texts(pair) for pair in pairs]
-        new = list(dict.fromkeys(text for text in texts if text not in self._known))
-        calls, tokens = self._ask(new)
-        answers = [self._known[text] for text in texts]
+        new = list(dict.fromkeys(text for text in texts if text not in self._kept))
+        cost = _run_to_end(self._ask_all(new)) if new else Cost()
+        answers = [self._kept[text] for text in texts]
+        for text in list(islice(self._kept, max(0, len(self._kept) - KEPT))):
+            del self._kept[text]
         values = probability(logit(np.array([value for value, _ in answers], dtype=np.float64)), level, self.delta)
-        reasons = {i: reason for i, (_, reason) in enumerate(answers) if reason is not None}
-        return Scores(values, reasons, Cost(distinct_pairs=len(new), calls=calls, tokens=tokens))
+        return Scores(values, {i: reason for i, (_, reason) in enumerate(answers) if reason is not None}, cost)
 
     def _texts(self, pair: Pair) -> Texts:
         return render_pair(pair, context=self.reads_context)
 
-    def _lengths(self, texts: Sequence[Texts]) -> list[int]:
-        """Tokens of each pair, special ones included."""
-        parts = [texts[start : start + _TOKENISED] for start in range(0, len(texts), _TOKENISED)]
-        return [len(encoded.ids) for part in parts for encoded in self._tokenizer.encode_batch(part)]
-
-    def _ask(self, texts: Sequence[Texts]) -> tuple[int, int]:
-        """Ask the servers and keep the answers; returns (requests sent, tokens read)."""
-        asked = list(texts)
-        if self.limit is not None:
-            lengths = dict(zip(texts, self._lengths(texts), strict=True))
-            asked = [text for text in texts if lengths[text] <= self.limit]
-            for text in lengths.keys() - set(asked):
-                self._known[text] = math.nan, f"{lengths[text]} tokens, over the checkpoint's limit of {self.limit}"
-        return _run(self._ask_all(asked)) if asked else (0, 0)
-
-    async def _ask_all(self, texts: Sequence[Texts]) -> tuple[int, int]:
-        calls, tokens = 0, 0
-        connection = Connection(self._options)
-        free = asyncio.Semaphore(self._options.concurrency)
+    async def _ask_all(self, texts: Sequence[Texts]) -> Cost:
+        """Ask the server and keep the answers."""
+        connection, free, calls, tokens = Connection(self._options), asyncio.Semaphore(self._options.concurrency), 0, 0
 
         async def ask(part: Sequence[Texts]) -> None:
             nonlocal calls, tokens
             async with free:
                 calls += 1
                 answer = await connection.post(PATHS[self.api], self._body(part))
-            outcome = answer if isinstance(answer, Failure) else self._read(answer, part)
+            outcome = answer if isinstance(answer, Failure) else self._read(answer, len(part))
             if not isinstance(outcome, Failure):
                 answers, used = outcome
-                tokens += used
-                self._known |= dict(zip(part, answers, strict=True))
-                bar.update(len(part))
             elif outcome.refused and len(part) > 1:  # refused for one of its pairs, which halving finds
                 await asyncio.gather(ask(part[: len(part) // 2]), ask(part[len(part) // 2 :]))
+                return
             else:
-                self._known |= dict.fromkeys(part, (math.nan, outcome.error))
-                bar.update(len(part))
+                answers, used = [(math.nan, outcome.error)] * len(part), 0
+            tokens += used
+            self._kept |= zip(part, answers, strict=True)
 
         try:
-            with tqdm(total=len(texts), desc=self.name, disable=len(texts) < 64 or None, leave=False) as bar:
-                starts = range(0, len(texts), self.batch_size)
-                async with asyncio.TaskGroup() as group:
-                    for start in starts:
-                        group.create_task(ask(texts[start : start + self.batch_size]))
+            async with asyncio.TaskGroup() as group:
+                for start in range(0, len(texts), self.batch_size):
+                    group.create_task(ask(texts[start : start + self.batch_size]))
         except ExceptionGroup as errors:  # the run cannot go on (LLMError), in every request alike
             raise errors.exceptions[0] from None
         finally:
             await connection.close()
-        return calls, tokens
+        return Cost(distinct_pairs=len(texts), calls=calls, tokens=tokens)
 
     def _body(self, texts: Sequence[Texts]) -> dict[str, Any]:
         if self.api == "predict":
@@ -206,44 +185,30 @@ class Remote(Scorer):
         named = {} if self.model is None else {"model": self.model}
         return {**named, "text_1": [first for first, _ in texts], "text_2": [second for _, second in texts]}
 
-    def _read(self, answer: Any, texts: Sequence[Texts]) -> tuple[list[Answer], int] | Failure:
+    def _read(self, body: Any, count: int) -> tuple[list[Answer], int] | Failure:
         """The scores of an answer's body, in the order of the texts, and the tokens it counted."""
         try:
             if self.api == "predict":
-                found, tokens = [labels[0]["score"] for labels in answer if len(labels) == 1], 0
+                scores, tokens = [labels[0]["score"] for labels in body if len(labels) == 1], 0
             else:
-                rows = sorted(answer["data"], key=lambda row: row["index"])
-                found, tokens = [row["score"] for row in rows], int(answer["usage"]["prompt_tokens"])
+                scores = [row["score"] for row in sorted(body["data"], key=lambda row: row["index"])]
+                tokens = int(body["usage"]["prompt_tokens"])
         except (KeyError, TypeError, IndexError, ValueError):
-            found, tokens = [], 0
-        if len(found) != len(texts):
-            expected = "one score for each of {} pairs, as a one-label classifier gives them"
-            return Failure(f"expected {expected.format(len(texts))}, came {shorten(str(answer))}", refused=True)
-        return [_checked(value) for value in found], tokens
+            scores, tokens = [], 0
+        if len(scores) != count:
+            expected = f"expected one score for each of {count} pairs, as a one-label classifier gives them"
+            return Failure(f"{expected}, got {shorten(str(body))}", refused=True)
+        return [_checked(score) for score in scores], tokens
 
 
-def _checked(value: Any) -> Answer:
-    """The score as it came, or nan and what is wrong with it."""
-    if isinstance(value, int | float) and 0.0 <= value <= 1.0:
-        return float(value), None
-    return math.nan, f"expected a probability, as sigmoid gives it, came {value!r}"
+def _checked(score: Any) -> Answer:
+    """The score as it is, or nan and what is wrong with it."""
+    if isinstance(score, int | float) and 0.0 <= score <= 1.0:
+        return float(score), None
+    return math.nan, f"expected a probability, as sigmoid gives it, got {score!r}"
 
 
-def _tokenizer(folder: Path) -> Any:
-    """The checkpoint's tokenizer as it counts a pair: special tokens included, nothing cut, nothing padded."""
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+def _run_to_end(asking: Coroutine[Any, Any, Cost]) -> Cost:
     """Run to the end, where an event loop runs already (a notebook's) in a thread."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
+        return pool.submit(asyncio.run, asking).result()
