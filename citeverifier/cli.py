@@ -125,7 +125,7 @@ def push(
 ) -> None:
     """Publish a checkpoint on the model hub. Exit codes: 0 sent, 1 the hub refused or failed, 2 not to be pushed."""
     from citeverifier.commands.push import run
-    from citeverifier.hub import PushError
+    from citeverifier.publishing import PushError
 
     try:
         told = run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from citeverifier.hub import Push, plan_push, push
+from citeverifier.publishing import Push, plan_push, push
 from citeverifier.models.checkpoint import read_config
 
 

@@ -24,7 +24,7 @@ def run(config: DictConfig) -> Trained:
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import training_data
-    from citeverifier.hub import check_repo
+    from citeverifier.publishing import check_repo
 
     if config.hub.repo_id is not None:
         check_repo(config.hub.repo_id)  # before hours of training, not after

@@ -7,22 +7,17 @@ hub.
 from __future__ import annotations
 
 import json
-import logging
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 
 from citeverifier.evaluation.reporting.model_card import HUB_ID, LICENCE, model_card
 from citeverifier.models.checkpoint import HEAD, read_config
-
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 CARD = "README.md"
 REPORT = "training.json"  # read for the card; stays at home, since it holds paths of the machine
@@ -31,7 +26,6 @@ PUBLISHED = (
     "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt", "*.model",
 )  # fmt: skip
 PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy"})
-WAITS = (2.0, 5.0, 15.0)  # seconds before a step is tried again
 _VERIFIERS = ("OrdinalVerifier", "Remote")
 
 
@@ -71,7 +65,7 @@ def check_repo(repo_id: str) -> None:
     """Raise ValueError where it is no `org/name` that the hub would take."""
     if not HUB_ID.fullmatch(repo_id):
         raise ValueError(
-            f"repo: expected org/name (or USER/name), made of letters, digits, - _ and ., came {repo_id!r}"
+            f"repo: expected org/name (or USER/name), made of letters, digits, - _ and ., got {repo_id!r}"
         )
 
 
@@ -99,11 +93,11 @@ def plan_push(
         card = model_card(read_config(folder), report, name=repo_id, results=runs, licence=licence)
         files[CARD] = card.encode()
     elif results:
-        raise ValueError(f"{folder}: expected {REPORT}, as training leaves it, to write a card with results; came none")
+        raise ValueError(f"{folder}: expected {REPORT}, as training leaves it, to write a card with results; got none")
     elif (folder / CARD).is_file():
         files[CARD] = folder / CARD
     else:
-        raise ValueError(f"{folder}: expected {REPORT} or a model card ({CARD}), came neither")
+        raise ValueError(f"{folder}: expected {REPORT} or a model card ({CARD}), got neither")
     return Push(folder, repo_id, private, tag, dict(sorted(files.items())), left_out)
 
 
@@ -113,20 +107,20 @@ def _finished(folder: Path) -> dict[str, Path]:
     pickled = sorted(file.name for file in folder.iterdir() if file.suffix in PICKLED)
     if pickled:
         raise ValueError(
-            f"{folder}: expected no pickled files, since loading one can run anything; came {', '.join(pickled)}. Move "
+            f"{folder}: expected no pickled files, since loading one can run anything; got {', '.join(pickled)}. Move "
             "them away"
         )
-    found = {file.name: file for pattern in PUBLISHED for file in folder.glob(pattern) if file.is_file()}
+    published = {file.name: file for pattern in PUBLISHED for file in folder.glob(pattern) if file.is_file()}
     needed = ["tokenizer.json", *([HEAD] if config.shape == "late_interaction" else [])]
-    missing = [name for name in needed if name not in found]
-    if "model.safetensors" not in found and "model.safetensors.index.json" not in found:
+    missing = [name for name in needed if name not in published]
+    if "model.safetensors" not in published and "model.safetensors.index.json" not in published:
         missing.insert(0, "model.safetensors")
     if missing:
         raise ValueError(
-            f"{folder}: expected a finished checkpoint, came one without {', '.join(missing)}; training writes them at "
+            f"{folder}: expected a finished checkpoint, got one without {', '.join(missing)}; training writes them at "
             "its end (resume=true goes on with a run that was stopped)"
         )
-    return found
+    return published
 
 
 def _results(folder: Path, repo_id: str, given: Sequence[Path]) -> tuple[list[Mapping[str, Any]], tuple[str, ...]]:
@@ -162,9 +156,10 @@ def _other_verifier(run: Path, folder: Path, repo_id: str) -> str | None:
 
 
 def push(plan: Push) -> str:
-    """Send what was planned, each step tried again where the hub fails; returns the address of what went up.
+    """Send what was planned, in one commit; returns the address of what went up.
 
-    Raises PushError; the local folder is not touched either way.
+    The hub's client sends files again where a transfer fails. Raises PushError; the local folder is not touched either
+    way.
     """
     from huggingface_hub import CommitOperationAdd, HfApi, constants, get_token
 
@@ -174,115 +169,70 @@ def push(plan: Push) -> str:
         raise PushError(
             "no token of the hub: log in with `hf auth login`, or set HF_TOKEN to a token with write access"
         )
-    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
-    repo, what = plan.repo_id, f"{plan.folder} to {plan.repo_id}"
-    step = _Steps(plan)
-    step("create the repo", lambda: api.create_repo(repo, private=plan.private, exist_ok=True))
-    _check_visibility(plan, step("look at the repo", lambda: bool(api.repo_info(repo).private)))
+    api, repo = HfApi(endpoint=os.environ.get("HF_ENDPOINT")), plan.repo_id
+    with _step(plan, "create the repo"):
+        api.create_repo(repo, private=plan.private, exist_ok=True)
+    with _step(plan, "look at the repo"):
+        private = bool(api.repo_info(repo).private)
+        tags = {ref.name for ref in api.list_repo_refs(repo).tags} if plan.tag is not None else set()
+    _check_visibility(plan, private)
+    if plan.tag in tags:
+        raise PushError(
+            f"{repo} has a tag {plan.tag} already; nothing was sent. Choose another, or take it away with "
+            f"`hf repos tag delete {repo} {plan.tag}`"
+        )
+    with _step(plan, "upload the files"):
+        added = [CommitOperationAdd(name, content) for name, content in plan.files.items()]
+        commit = api.create_commit(repo, added, commit_message=f"citeverifier push {plan.tag or ''}".strip())
     if plan.tag is not None:
-        refs = step("look at its tags", lambda: api.list_repo_refs(repo))
-        if plan.tag in {ref.name for ref in refs.tags}:
-            raise PushError(
-                f"{repo} has a tag {plan.tag} already; nothing was sent. Choose another, or take it away with "
-                f"`hf repos tag delete {repo} {plan.tag}`"
-            )
-
-    def upload() -> Any:
-        sent = [CommitOperationAdd(name, content) for name, content in plan.files.items()]
-        return api.create_commit(repo, sent, commit_message=f"citeverifier push {plan.tag or ''}".strip())
-
-    commit = step("upload the files", upload)
-    if plan.tag is not None:
-        name = plan.tag
-        step("tag the revision", lambda: api.create_tag(repo, tag=name, revision=commit.oid, exist_ok=True))
-    log.info("pushed %s, commit %s", what, commit.oid)
+        with _step(plan, "tag the revision"):
+            api.create_tag(repo, tag=plan.tag, revision=commit.oid, exist_ok=True)
     return f"{api.endpoint}/{repo}" + (f"/tree/{plan.tag}" if plan.tag else "")
 
 
 def _check_visibility(plan: Push, private: bool) -> None:
     """A repo that was there keeps its visibility: that must be the one asked for."""
     if private != plan.private:
-        came, option = ("private", "without --public") if private else ("public", "with --public")
+        there, option = ("private", "without --public") if private else ("public", "with --public")
         raise PushError(
-            f"{plan.repo_id} exists and is {came}, expected {plan.visibility}; nothing was sent. Change it in the "
+            f"{plan.repo_id} exists and is {there}, expected {plan.visibility}; nothing was sent. Change it in the "
             f"repo's settings, or push {option} (hub.private={str(private).lower()})"
         )
 
 
-class _Steps:
-    """Runs the steps of a push, again where another attempt may do better."""
-
-    def __init__(self, plan: Push) -> None:
-        self.plan = plan
-
-    def __call__(self, what: str, act: Callable[[], T]) -> T:
-        """The step's result. Raises PushError with the remedy."""
-        for wait in (*WAITS, None):
-            try:
-                return act()
-            # RuntimeError: what an upload of large files wraps its failures in. ValueError: a proxy's page read as JSON
-            except (OSError, RuntimeError, ValueError, _transport_error()) as error:
-                if isinstance(error, FileNotFoundError | PermissionError):
-                    raise
-                again = _may_pass(error)
-                if wait is None or not again:
-                    raise self._error(what, again, error) from error
-                log.warning("could not %s (%s); again in %.0f s", what, _said(error), wait)
-                time.sleep(wait)
-        raise AssertionError("unreachable")
-
-    def _error(self, what: str, again: bool, error: BaseException) -> PushError:
-        repo = self.plan.repo_id
-        org = repo.split("/")[0]
-        advice = {
-            401: "The hub does not know this token: log in with `hf auth login`, or set HF_TOKEN to a valid one",
-            403: f"This token may not write to {org}: give it write access to {org} in the hub's settings (Access "
-            f"Tokens), and check that you are a member of {org} who may create repos",
-            404: f"Check the name {repo}, that {org} exists, and that the token may see it",
-            409: f"Somebody else is changing {repo}, or a name is taken: push again; if it stays, look at {repo}",
-            413: "A file is too large for this hub",
-        }
-        told = advice.get(_status(error) or 0, "Try again later; what went up already is not sent again")
-        tries = f" after {len(WAITS) + 1} attempts" if again else ""
-        return PushError(
-            f"could not {what} ({repo}){tries}: {_said(error)}. {told}. {self.plan.folder} is as it was: `citeverifier "
-            f"push {self.plan.folder} --repo {repo}` sends it again"
-        )
-
-
-def _transport_error() -> type[Exception]:
-    """What a connection that fails raises in the hub's HTTP library, whichever it is in this release."""
+@contextmanager
+def _step(plan: Push, what: str) -> Iterator[None]:
+    """A step that fails raises PushError with what went wrong and what to do."""
     from huggingface_hub import errors
 
     untyped: Any = errors
-    found: type[Exception] = untyped.HTTPError
-    return found
+    try:
+        yield
+    # RuntimeError: what an upload of large files wraps its failures in. ValueError: a proxy's page read as JSON
+    except (OSError, RuntimeError, ValueError, untyped.HTTPError) as error:
+        if isinstance(error, FileNotFoundError | PermissionError):  # of the local folder
+            raise
+        causes: list[BaseException] = [error]
+        while (deeper := causes[-1].__cause__) is not None:
+            causes.append(deeper)
+        answer = next((found for cause in causes if (found := getattr(cause, "response", None)) is not None), None)
+        said = " ".join(str(getattr(error, "server_message", None) or causes[-1]).split())[:300]
+        said = f"{answer.status_code}: {said}" if answer is not None else said or type(causes[-1]).__name__
+        advice = _advice(plan.repo_id, None if answer is None else answer.status_code)
+        raise PushError(
+            f"could not {what} ({plan.repo_id}): {said}. {advice}. {plan.folder} is as it was: `citeverifier push "
+            f"{plan.folder} --repo {plan.repo_id}` sends it again"
+        ) from error
 
 
-def _chain(error: BaseException | None) -> list[BaseException]:
-    found: list[BaseException] = []
-    while error is not None:
-        found.append(error)
-        error = error.__cause__
-    return found
-
-
-def _status(error: BaseException) -> int | None:
-    """The HTTP status at the bottom of an error; None where no answer came."""
-    answers = [response for e in _chain(error) if (response := getattr(e, "response", None)) is not None]
-    return int(answers[0].status_code) if answers else None
-
-
-def _may_pass(error: BaseException) -> bool:
-    """Whether another attempt may do better: a failure of the hub's or of the way there, not a refusal."""
-    status = _status(error)
-    if status is not None:
-        return status >= 500 or status == 429
-    return not isinstance(error, ValueError) or isinstance(error, json.JSONDecodeError)
-
-
-def _said(error: BaseException) -> str:
-    """What went wrong, in one line: the status with the hub's words, or the innermost error."""
-    status, last = _status(error), _chain(error)[-1]
-    words = " ".join(str(getattr(error, "server_message", None) or last or type(last).__name__).split())[:300]
-    return f"{status}: {words}" if status is not None else words or type(last).__name__
+def _advice(repo: str, status: int | None) -> str:
+    org = repo.split("/")[0]
+    known = {
+        401: "The hub does not know this token: log in with `hf auth login`, or set HF_TOKEN to a valid one",
+        403: f"This token may not write to {org}: give it write access to {org} in the hub's settings (Access Tokens), "
+        f"and check that you are a member of {org} who may create repos",
+        404: f"Check the name {repo}, that {org} exists, and that the token may see it",
+        409: f"Somebody else is changing {repo}, or a name is taken: push again; if it stays, look at {repo}",
+        413: "A file is too large for this hub",
+    }
+    return known.get(status or 0, "Try again later; what went up already is not sent again")
