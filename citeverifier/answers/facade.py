@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from citeverifier.answers.records import AnswerRecord, to_documents
+from citeverifier.answers.answer_record import AnswerRecord, to_documents
 from citeverifier.records import Pair, RecordError, Support
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from citeverifier.answers.results import RewrittenAnswer, VerifiedAnswer
-    from citeverifier.correction.points import Count
+    from citeverifier.answers.answer_results import RewrittenAnswer, VerifiedAnswer
+    from citeverifier.answers.correction.by_support import BySupport
+    from citeverifier.answers.fixed_points import Count
     from citeverifier.records import Document
     from citeverifier.verifiers.base import Scorer
 
@@ -46,10 +47,8 @@ class CiteVerifier:
     def from_pretrained(cls, path: str | None = None, **options: Any) -> CiteVerifier:
         """With a checkpoint: a folder, an installed package or a hub id "org/name".
 
-        None takes the last one trained here, else citeverifier-minilm.
-
-        `options` go to `OrdinalVerifier`. Raises FileNotFoundError where there is none, ValueError where it is none of
-        ours.
+        None takes the last one trained here, else citeverifier-minilm. `options` go
+        to `OrdinalVerifier`. Raises FileNotFoundError where there is none, ValueError where it is none of ours.
         """
         from citeverifier.verifiers.ordinal import OrdinalVerifier
 
@@ -79,8 +78,8 @@ class CiteVerifier:
     ) -> list[VerifiedAnswer]: ...
     def verify(self, answer: Any, documents: Any, question: Any = None, *, lang: str | None = None) -> Any:
         """What the cited documents of each statement support, and what is missing or superfluous."""
-        found = self.verify_records(_records(answer, documents, question, lang))
-        return found[0] if isinstance(answer, str) else found
+        results = self.verify_records(_records(answer, documents, question, lang))
+        return results[0] if isinstance(answer, str) else results
 
     @overload
     def cite(
@@ -97,8 +96,8 @@ class CiteVerifier:
     ) -> list[RewrittenAnswer]: ...
     def cite(self, answer: Any, documents: Any, question: Any = None, *, lang: str | None = None) -> Any:
         """The answer with citations added to the statements that have none."""
-        found = self.cite_records(_records(answer, documents, question, lang))
-        return found[0] if isinstance(answer, str) else found
+        results = self.cite_records(_records(answer, documents, question, lang))
+        return results[0] if isinstance(answer, str) else results
 
     @overload
     def fix(
@@ -128,26 +127,31 @@ class CiteVerifier:
         `count` "free": each factual point cites as many documents as it needs, none where nothing supports it; "kept":
         as many as before.
         """
-        found = self.fix_records(_records(answer, documents, question, lang), count)
-        return found[0] if isinstance(answer, str) else found
+        results = self.fix_records(_records(answer, documents, question, lang), count)
+        return results[0] if isinstance(answer, str) else results
 
     def verify_records(self, records: Sequence[AnswerRecord]) -> list[VerifiedAnswer]:
         """`verify` for records, as files hold them."""
-        from citeverifier.answers.verify import verify_answers
+        from citeverifier.answers.verify_answers import verify_answers
 
         return verify_answers(records, self._judge)
 
     def cite_records(self, records: Sequence[AnswerRecord]) -> list[RewrittenAnswer]:
         """`cite` for records, as files hold them."""
-        from citeverifier.answers.cite import cite_answers
+        from citeverifier.answers.cite_answers import cite_answers
 
-        return cite_answers(records, self._judge)
+        return cite_answers(records, self._method())
 
     def fix_records(self, records: Sequence[AnswerRecord], count: Count = "free") -> list[RewrittenAnswer]:
         """`fix` for records, as files hold them."""
-        from citeverifier.answers.fix import fix_answers
+        from citeverifier.answers.fix_answers import fix_answers
 
-        return fix_answers(records, self._judge, count)
+        return fix_answers(records, self._method(), count)[0]
+
+    def _method(self) -> BySupport:
+        from citeverifier.answers.correction.by_support import BySupport
+
+        return BySupport(self.scorer, context=True, thresholds=self.thresholds)
 
 
 def _records(answer: Any, documents: Any, question: Any, lang: str | None) -> list[AnswerRecord]:
@@ -158,15 +162,15 @@ def _records(answer: Any, documents: Any, question: Any, lang: str | None) -> li
     questions = [None] * len(answers) if question is None else list(question)
     if isinstance(question, str) or not len(answers) == len(documents) == len(questions):
         raise ValueError(
-            f"expected a list of documents (and, where given, a question) for each of {len(answers)} answers, came "
+            f"expected a list of documents (and, where given, a question) for each of {len(answers)} answers, got "
             f"{len(documents)} and {'one string' if isinstance(question, str) else len(questions)}"
         )
-    made = []
+    records = []
     for number, (text, own, asked) in enumerate(zip(answers, documents, questions, strict=True)):
         if not isinstance(text, str):
-            raise ValueError(f"answer {number}: expected a string, came {type(text).__name__}")
+            raise ValueError(f"answer {number}: expected a string, got {type(text).__name__}")
         try:
-            made.append(AnswerRecord(text, to_documents(own), asked, lang))
+            records.append(AnswerRecord(text, to_documents(own), asked, lang))
         except RecordError as error:
             raise RecordError(f"answer {number}: {error}") from None
-    return made
+    return records

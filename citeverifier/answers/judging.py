@@ -4,45 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from citeverifier.records import LEVELS, Document, Pair, Support
-from citeverifier.verifiers.base import Scorer
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """How far a premise supports a statement. `support` None: unscored, `reason` says why.
-
-    `p_partial` and `p_full` are P(support >= level) in [0, 1], None where unscored (or never asked: nothing is cited).
-    """
-
-    support: Support | None
-    p_partial: float | None = None
-    p_full: float | None = None
-    reason: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """{"support", "p_partial", "p_full", "reason"}."""
-        support = None if self.support is None else self.support.label
-        return {"support": support, "p_partial": self.p_partial, "p_full": self.p_full, "reason": self.reason}
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A statement (or a part of one) with a premise."""
-
-    statement: str
-    documents: tuple[Document, ...]
-    lang: str
-    context: str | None = None
+from citeverifier.answers.answer_results import Judgement
+from citeverifier.records import LEVELS, Pair, Support
+from citeverifier.verifiers.base import Listing, Scorer
 
 
 class Judge:
-    """Asks a Scorer many questions at once and decides by thresholds.
+    """Asks a Scorer about many premises at once and decides by thresholds.
+
+    A question is a statement (or a part of one) with the documents of a premise.
 
     Args:
         scorer: any Scorer.
@@ -51,10 +22,10 @@ class Judge:
 
     def __init__(self, scorer: Scorer, thresholds: Mapping[Support, float] | None = None) -> None:
         self.scorer = scorer
-        brought = scorer.thresholds or dict.fromkeys(LEVELS, 0.5)
-        self.thresholds = {level: float((thresholds or brought)[level]) for level in LEVELS}
+        thresholds = thresholds or scorer.thresholds or dict.fromkeys(LEVELS, 0.5)
+        self.thresholds = {level: float(thresholds[level]) for level in LEVELS}
 
-    def scores(self, questions: Sequence[Question], level: Support) -> list[tuple[float, str | None]]:
+    def scores(self, questions: Sequence[Listing], level: Support) -> list[tuple[float, str | None]]:
         """(score, None), or (nan, why) where unscored, for each question: one call."""
         if not questions:
             return []
@@ -62,18 +33,17 @@ class Judge:
             Pair(f"q{i}", f"q{i}", f"q{i}", q.lang, f"q{i}", q.statement, q.documents, "answer", q.context)
             for i, q in enumerate(questions)
         ]
-        found = self.scorer.score(pairs, level)
-        values = np.asarray(found.values, dtype=np.float64).tolist()
+        scores = self.scorer.score(pairs, level)
         return [
-            (value, found.reasons.get(i, "the verifier gave no score") if math.isnan(value) else None)
-            for i, value in enumerate(values)
+            (float(value), scores.reasons.get(i, "the verifier gave no score") if math.isnan(value) else None)
+            for i, value in enumerate(scores.values)
         ]
 
-    def reaches(self, questions: Sequence[Question], level: Support) -> list[bool]:
+    def reaches(self, questions: Sequence[Listing], level: Support) -> list[bool]:
         """Whether each is known to reach the level; an unscored one is not."""
         return [value >= self.thresholds[level] for value, _ in self.scores(questions, level)]
 
-    def judge(self, questions: Sequence[Question]) -> list[Judgement]:
+    def judge(self, questions: Sequence[Listing]) -> list[Judgement]:
         """The support of each question: one call a level."""
         partial, full = (self.scores(questions, level) for level in LEVELS)
         return [self._decide(*low, *high) for low, high in zip(partial, full, strict=True)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from citeverifier.answers.records import AnswerRecord, answer_from_json
+from citeverifier.answers.answer_record import AnswerRecord, answer_from_json
 from citeverifier.extras import not_installed
 from citeverifier.records import LANGUAGES, RecordError, Support, open_text
 

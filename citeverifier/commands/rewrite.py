@@ -11,10 +11,10 @@ from rich.text import Text
 from citeverifier.commands.answers import finish, print_json, run
 
 if TYPE_CHECKING:
+    from citeverifier.answers.answer_record import AnswerRecord
+    from citeverifier.answers.answer_results import Change, RewrittenAnswer
     from citeverifier.answers.facade import CiteVerifier
-    from citeverifier.answers.records import AnswerRecord
-    from citeverifier.answers.results import Change, RewrittenAnswer
-    from citeverifier.correction.points import Count
+    from citeverifier.answers.fixed_points import Count
 
 
 def cite(source: str, model: str | None, lang: str | None, as_json: bool) -> None:

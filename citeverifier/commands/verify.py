@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from citeverifier.answers.judging import Judgement
-from citeverifier.answers.results import CitationResult, StatementResult, VerifiedAnswer
+from citeverifier.answers.answer_results import CitationResult, Judgement, StatementResult, VerifiedAnswer
 from citeverifier.commands.answers import BELOW, finish, print_json, run
 from citeverifier.records import Support
 

@@ -21,8 +21,7 @@ def prepare(
     """The verifier as the scheme asks it (fitted on train where it needs that, cached, spread), and what dev chose."""
 
     def fitted(inner: Any) -> Any:
-        if hasattr(inner, "wrap"):  # correction methods need not have it
-            inner.wrap(fitted)
+        inner.wrap(fitted)
         if getattr(inner, "needs_training_pairs", False):
             inner.fit(data.pairs("train"))
         return inner

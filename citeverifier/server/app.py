@@ -17,8 +17,8 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 import citeverifier
-from citeverifier.answers.judging import Judge, Question
-from citeverifier.answers.records import AnswerRecord
+from citeverifier.answers.answer_record import AnswerRecord
+from citeverifier.answers.judging import Judge
 from citeverifier.records import Document, Support
 from citeverifier.server import contract
 from citeverifier.server.batching import Ask, Batcher, Busy, Failed, Job
@@ -28,6 +28,7 @@ from citeverifier.server.limits import Refused, check_answers, check_pairs, with
 from citeverifier.server.metrics import Metrics
 from citeverifier.server.settings import Settings
 from citeverifier.text.language import guess_language
+from citeverifier.verifiers.base import Listing
 
 if TYPE_CHECKING:
     from citeverifier.answers.facade import CiteVerifier
@@ -168,9 +169,9 @@ def _record(item: contract.AnswerIn, lang: str | None) -> AnswerRecord:
     return AnswerRecord(item.answer, _documents(item.documents), item.question, item.lang or lang, item.id)
 
 
-def _question(item: contract.PairIn, lang: str | None) -> Question:
+def _question(item: contract.PairIn, lang: str | None) -> Listing:
     said = item.lang or lang or guess_language(item.statement)
-    return Question(item.statement, _documents(item.documents), said, item.context)
+    return Listing(item.statement, _documents(item.documents), said, item.context)
 
 
 def _answer_errors(app: FastAPI, settings: Settings) -> None:

@@ -134,10 +134,10 @@ def test_no_documents(verifier: CiteVerifier) -> None:
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        ("text", "documents: expected a list of documents, came str"),
-        ([7], r"documents\[0\]: expected a string or an object with 'text', came int"),
-        (["a", {"title": "b"}], r"documents\[1\]: key 'text': expected a string, came NoneType"),
-        ([{"title": 3, "text": "a"}], r"documents\[0\]: key 'title': expected a string, came int"),
+        ("text", "documents: expected a list of documents, got str"),
+        ([7], r"documents\[0\]: expected a string or an object with 'text', got int"),
+        (["a", {"title": "b"}], r"documents\[1\]: key 'text': expected a string, got NoneType"),
+        ([{"title": 3, "text": "a"}], r"documents\[0\]: key 'title': expected a string, got int"),
     ],
 )
 def test_what_is_no_document(verifier: CiteVerifier, documents: object, message: str) -> None:
@@ -155,9 +155,9 @@ def test_a_batch_is_the_answers_one_by_one_in_as_many_calls() -> None:
 
 
 def test_batches_of_other_lengths_are_an_error(verifier: CiteVerifier) -> None:
-    with pytest.raises(ValueError, match="for each of 2 answers, came 1 and 2"):
+    with pytest.raises(ValueError, match="for each of 2 answers, got 1 and 2"):
         verifier.verify(["a", "b"], [DOCUMENTS])
-    with pytest.raises(ValueError, match="came 1 and one string"):
+    with pytest.raises(ValueError, match="got 1 and one string"):
         verifier.verify(["a"], [DOCUMENTS], "Why?")  # type: ignore[call-overload]
     with pytest.raises(RecordError, match=r"answer 1: documents\[0\]"):
         verifier.verify(["a", "b"], [DOCUMENTS, [None]])  # type: ignore[list-item]

@@ -67,10 +67,10 @@ def test_a_bad_record_is_named_and_the_rest_goes_on(file: Path) -> None:
     assert [row["id"] for row in rows(result)] == ["a"]
     told = result.stderr.splitlines()
     assert f"unread: {file}:1: expected the keys answer and documents" in told[0]
-    assert "came the keys id, answer" in told[0]
+    assert "got the keys id, answer" in told[0]
     assert f"unread: {file}:3: expected one JSON object a line, came b'{{'" in told[1]
     assert told[2].endswith(":4: expected a JSON object, came list")
-    assert told[3].endswith(":5: documents[0]: expected a string or an object with 'text', came int")
+    assert told[3].endswith(":5: documents[0]: expected a string or an object with 'text', got int")
     assert told[4] == "4 of 5 records could not be read"
 
 
@@ -80,9 +80,9 @@ def test_a_bad_record_is_named_and_the_rest_goes_on(file: Path) -> None:
         ("", "expected at least one answer, came none"),
         ("[]", "expected at least one answer, came none"),
         ("{\n 3", "answers.json:2: expected JSON, or one JSON object a line, came"),
-        ('{"text": "a"}', "came the keys text"),
-        ('{"answer": 3, "documents": []}', "key 'answer': expected a string, came int"),
-        ('{"answer": "a", "documents": [], "lang": "de"}', "key 'lang': expected one of en, pl, came 'de'"),
+        ('{"text": "a"}', "got the keys text"),
+        ('{"answer": 3, "documents": []}', "key 'answer': expected a string, got int"),
+        ('{"answer": "a", "documents": [], "lang": "de"}', "key 'lang': expected one of en, pl, got 'de'"),
     ],
 )
 def test_nothing_to_read_is_exit_code_2(tmp_path: Path, text: str, message: str) -> None:

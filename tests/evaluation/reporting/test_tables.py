@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from citeverifier.correction.citefix import CiteFix
+from citeverifier.answers.correction.citefix import CiteFix
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.tables import (
     headline_rows,

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from citeverifier.correction.broken import break_answers
-from citeverifier.correction.citefix import CiteFix
+from citeverifier.answers.correction.broken_answers import break_answers
+from citeverifier.answers.correction.citefix import CiteFix
+from citeverifier.answers.correction.method import CorrectionMethod
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.run import run_scheme
@@ -21,12 +22,11 @@ from citeverifier.verifiers.base import Listing, Scores, Selection
 EXAMPLES = load_mini("test", "en")
 
 
-class ByText:
+class ByText(CorrectionMethod):
     """Scores 1 for the documents that a statement of the examples cites, 0 for others; a twin has none."""
 
     name = "by text"
     thresholds = {Support.PARTIAL: 0.5, Support.FULL: 0.5}  # noqa: RUF012
-    scorer = None
 
     def __init__(self, examples: Sequence[Example], turn: Callable[[float], float] = float) -> None:
         self.turn = turn

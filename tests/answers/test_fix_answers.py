@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,12 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citeverifier.correction.base import Method
-from citeverifier.correction.fix import FixedAnswer, fix
-from citeverifier.correction.points import Count
-from citeverifier.correction.stream import Corrector, stream
-from citeverifier.correction.support import BySupport
-from citeverifier.records import Document, Support
+from citeverifier.answers.answer_record import AnswerRecord
+from citeverifier.answers.answer_results import RewrittenAnswer
+from citeverifier.answers.correction.by_support import BySupport
+from citeverifier.answers.correction.method import CorrectionMethod
+from citeverifier.answers.fix_answers import fix_answers
+from citeverifier.answers.fix_stream import Corrector, stream
+from citeverifier.answers.fixed_points import Count
+from citeverifier.cost import Cost
+from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.base import Listing, Scores
 from citeverifier.verifiers.keyword import Keyword
 
@@ -29,16 +32,16 @@ DOCUMENTS = (
 
 
 @dataclass
-class ByHand:
+class ByHand(CorrectionMethod):
     """Scores by a function of a point's words and a document's title."""
 
-    of: Callable[[str, str], float]
+    rule: Callable[[str, str], float]
     name: str = "by hand"
     asked: list[list[str]] = field(default_factory=list)
 
     def score(self, points: Sequence[Listing]) -> Scores:
         self.asked.append([point.statement for point in points])
-        values = [self.of(point.statement, d.title) for point in points for d in point.documents]
+        values = [self.rule(point.statement, d.title) for point in points for d in point.documents]
         reasons = {i: "no answer" for i, value in enumerate(values) if math.isnan(value)}
         return Scores(np.array(values, dtype=np.float64), reasons)
 
@@ -49,10 +52,10 @@ def named(statement: str, title: str) -> float:
 
 
 def fixed(
-    answer: str, documents: Sequence[Document] = DOCUMENTS, count: Count = "kept", by: Method | None = None
-) -> FixedAnswer:
+    answer: str, documents: Sequence[Document] = DOCUMENTS, count: Count = "kept", by: CorrectionMethod | None = None
+) -> RewrittenAnswer:
     method = by or BySupport(Keyword(), thresholds={Support.PARTIAL: 0.7, Support.FULL: 0.9})
-    return fix([answer], [documents], method, langs=["en"], count=count)[0]
+    return fix_answers([AnswerRecord(answer, tuple(documents), lang="en")], method, count)[0][0]
 
 
 @pytest.mark.parametrize(
@@ -79,9 +82,8 @@ def test_as_many_citations_as_before(answer: str, corrected: str) -> None:
 
 def test_what_became_of_a_point() -> None:
     answer = "The Oder is 840 km long [1][2]."
-    (point,) = fixed(answer, by=ByHand(lambda s, title: {"Vistula": 0.1, "Oder": 0.9, "Warta": 0.5}[title])).points
-    assert (point.before, point.after, point.kept) == ((0, 1), (2, 1), (1,))
-    assert (point.replaced, point.added, point.dropped) == (((0, 2),), (), ())
+    (point,) = fixed(answer, by=ByHand(lambda s, title: {"Vistula": 0.1, "Oder": 0.9, "Warta": 0.5}[title])).changes
+    assert (point.before, point.after, point.added, point.dropped) == ((0, 1), (2, 1), (2,), (0,))
     assert answer[point.start : point.end] == "The Oder is 840 km long [1][2]."
     assert point.scores == (0.1, 0.9, 0.5)
     assert (point.reason, point.finding) == (None, None)
@@ -90,7 +92,7 @@ def test_what_became_of_a_point() -> None:
 def test_numbers_out_of_range_are_replaced() -> None:
     made = fixed("The Oder [9].")
     assert made.text == "The Oder [2]."
-    assert (made.points[0].out_of_range, made.points[0].added) == ((9,), (1,))
+    assert (made.changes[0].unknown, made.changes[0].added) == ((9,), (1,))
 
 
 def test_free_counts_drop_and_add() -> None:
@@ -98,27 +100,27 @@ def test_free_counts_drop_and_add() -> None:
     assert fixed("Quantum chromodynamics [1].", count="free").text == "Quantum chromodynamics."
     both = fixed("The Vistula is 1,047 km long and the Warta is a tributary [1].", count="free")
     assert both.text == "The Vistula is 1,047 km long and the Warta is a tributary [1][3]."
-    assert both.points[0].added == (2,)
+    assert both.changes[0].added == (2,)
 
 
 def test_free_counts_keep_what_helps() -> None:
     answer = "The Oder is 840 km long, as the Vistula is [1][3]."
     method = BySupport(Keyword(), thresholds={Support.PARTIAL: 0.5, Support.FULL: 0.6})
-    (point,) = fixed(answer, count="free", by=method).points
-    assert (point.kept, point.replaced, point.added, point.dropped) == ((0,), ((2, 1),), (), ())
+    (point,) = fixed(answer, count="free", by=method).changes
+    assert (point.after, point.added, point.dropped) == ((0, 1), (1,), (2,))
 
 
 def test_findings_need_thresholds() -> None:
     words = "The Oder is 840 km long"
-    assert [fixed(f"{words} [{n}].").points[0].finding for n in (2, 1)] == ["supported", "wrongly cited"]
-    assert fixed("Quantum chromodynamics [1].").points[0].finding == "not found"
-    assert fixed(f"{words} [1].", by=ByHand(named)).points[0].finding is None
+    assert [fixed(f"{words} [{n}].").changes[0].finding for n in (2, 1)] == ["supported", "wrongly cited"]
+    assert fixed("Quantum chromodynamics [1].").changes[0].finding == "not found"
+    assert fixed(f"{words} [1].", by=ByHand(named)).changes[0].finding is None
 
 
 def test_rankings_cannot_choose_how_many() -> None:
-    with pytest.raises(ValueError, match="came by hand, whose scores only rank"):
+    with pytest.raises(ValueError, match="got by hand, whose scores only rank"):
         fixed("The Oder [1].", count="free", by=ByHand(named))
-    with pytest.raises(ValueError, match="expected kept or free, came 'all'"):
+    with pytest.raises(ValueError, match="expected kept or free, got 'all'"):
         fixed("The Oder [1].", count="all")  # type: ignore[arg-type]
 
 
@@ -126,12 +128,12 @@ def test_unscored_points_keep_their_markers() -> None:
     method = ByHand(lambda s, title: math.nan if "Warta" in s else named(s, title))
     made = fixed("The Warta [1][8]. The Oder [1].", by=method)
     assert made.text == "The Warta [1][8]. The Oder [2]."
-    assert [point.reason for point in made.points] == ["document 1: no answer", None]
+    assert [point.reason for point in made.changes] == ["document 1: no answer", None]
 
 
 def test_no_documents() -> None:
     made = fixed("The Oder [1].", documents=())
-    assert (made.text, made.points[0].reason) == ("The Oder [1].", "the answer has no documents")
+    assert (made.text, made.changes[0].reason) == ("The Oder [1].", "the answer has no documents")
 
 
 def test_documents_that_repeat_are_one() -> None:
@@ -146,12 +148,30 @@ def test_documents_that_repeat_are_one() -> None:
 def test_batches_are_scored_at_once_and_as_alone() -> None:
     answers = ["The Oder [1]. The Warta [1].", "No markers.", "The Vistula [2]."]
     method = ByHand(named)
-    made = fix(answers, [DOCUMENTS] * 3, method, langs=["en"] * 3)
+    corrected, _ = fix_answers([AnswerRecord(answer, DOCUMENTS, lang="en") for answer in answers], method)
     assert len(method.asked) == 1
-    assert [one.text for one in made] == ["The Oder [2]. The Warta [3].", "No markers.", "The Vistula [1]."]
-    assert made == [fixed(answer, by=ByHand(named)) for answer in answers]
-    with pytest.raises(ValueError, match=r"one entry an answer \(3\), came 2 documents, 1 langs"):
-        fix(answers, [DOCUMENTS] * 2, method, langs=["en"])
+    assert [one.text for one in corrected] == ["The Oder [2]. The Warta [3].", "No markers.", "The Vistula [1]."]
+    assert corrected == [fixed(answer, by=ByHand(named)) for answer in answers]
+
+
+class Paid(Keyword):
+    """Word overlap at a price of 1 a pair."""
+
+    charged = 0.0
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        self.charged += len(pairs)
+        scores = super().score(pairs, level)
+        return replace(scores, cost=scores.cost + Cost(calls=1, money=float(len(pairs))))
+
+
+@pytest.mark.parametrize("count", ["kept", "free"])
+def test_all_money_is_counted(count: Count) -> None:
+    paid = Paid()
+    records = [AnswerRecord(f"The {name} is long [1].", DOCUMENTS, lang="en") for name in ("Oder", "Warta")]
+    _, cost = fix_answers(records, BySupport(paid), count)
+    assert cost.money == paid.charged > 0
+    assert cost.calls == (1 if count == "kept" else 5)
 
 
 # --- streams ----------------------------------------------------------------------------------------------------------
@@ -185,13 +205,13 @@ def test_text_passes_at_once_and_a_marker_when_its_point_closes() -> None:
     assert [corrector.feed(chunk) for chunk in given_] == [
         "The Od", "er is long", "", "", "", "", " [2]. The", " Warta [see", " a map] too", "",
     ]  # fmt: skip
-    assert len(corrector.points) == 1
+    assert len(corrector.changes) == 1
     assert corrector.finish() == " [3]"
-    assert [point.after for point in corrector.points] == [(1,), (2,)]
+    assert [point.after for point in corrector.changes] == [(1,), (2,)]
 
 
 def test_a_long_answer_without_markers_is_not_held_back() -> None:
     corrector = Corrector(DOCUMENTS, ByHand(named), lang="en")
     for _ in range(500):
-        assert corrector.feed("word by word, ") == "word by word," or corrector.points == []
+        assert corrector.feed("word by word, ") == "word by word," or corrector.changes == []
     assert corrector.finish() == " "

@@ -1,4 +1,4 @@
-"""What verify, cite and fix find: plain frozen values, each with `to_dict()` for JSON.
+"""What verify, cite and fix say: plain frozen values, each with `to_dict()` for JSON.
 
 Documents are 0-based positions here, as everywhere in Python, and printed numbers ([1] is the first) in JSON.
 """
@@ -6,15 +6,58 @@ Documents are 0-based positions here, as everywhere in Python, and printed numbe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from citeverifier.answers.judging import Judgement
 from citeverifier.records import Support
 from citeverifier.text.markers import Span
 
+_POSITIONS = ("document", "before", "after")
+
+
+class JsonResult:
+    """A value with `to_dict`: what `json_keys` names, in their order; those of a `judgement` stand among them."""
+
+    __slots__ = ()
+    json_keys: ClassVar[tuple[str, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every key is explained in docs/verify.md."""
+        row: dict[str, Any] = {}
+        for key in self.json_keys:
+            value = getattr(self, key)
+            row |= value.to_dict() if isinstance(value, Judgement) else {key: _plain(value, int(key in _POSITIONS))}
+        return row
+
+
+def _plain(value: Any, add: int) -> Any:
+    """As JSON has it; `add` 1 makes printed numbers of positions."""
+    if isinstance(value, Support):
+        return value.label
+    if isinstance(value, JsonResult):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_plain(each, add) for each in value]
+    if callable(value):
+        return value()
+    return value + add if add else value
+
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Judgement(JsonResult):
+    """How far a premise supports a statement. `support` None: unscored, `reason` says why.
+
+    `p_partial` and `p_full` are P(support >= level) in [0, 1], None where unscored (or never asked: nothing is cited).
+    """
+
+    support: Support | None
+    p_partial: float | None = None
+    p_full: float | None = None
+    reason: str | None = None
+    json_keys: ClassVar[tuple[str, ...]] = ("support", "p_partial", "p_full", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSentence(JsonResult):
     """The sentence of a document that carries most support: `documents[document].text[start:end]`.
 
     `score` is its P(support >= partial) as a premise of its own.
@@ -25,45 +68,33 @@ class Passage:
     end: int
     text: str
     score: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """{"document", "start", "end", "text", "score"}."""
-        place = {"document": self.document + 1, "start": self.start, "end": self.end}
-        return place | {"text": self.text, "score": self.score}
+    json_keys: ClassVar[tuple[str, ...]] = ("document", "start", "end", "text", "score")
 
 
 @dataclass(frozen=True, slots=True)
-class CitationResult:
+class CitationResult(JsonResult):
     """A citation by itself. `superfluous`: the statement is as well supported without it."""
 
     document: int
     judgement: Judgement
     superfluous: bool = False
-    evidence: Passage | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """{"document", "support", "p_partial", "p_full", "reason", "superfluous", "evidence"}."""
-        own = {"superfluous": self.superfluous, "evidence": self.evidence.to_dict() if self.evidence else None}
-        return {"document": self.document + 1, **self.judgement.to_dict(), **own}
+    evidence: EvidenceSentence | None = None
+    json_keys: ClassVar[tuple[str, ...]] = ("document", "judgement", "superfluous", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
-class MissingCitation:
+class MissingCitation(JsonResult):
     """A document that supports an unsupported statement and is not cited. `completes`: with it, support is full."""
 
     document: int
     judgement: Judgement
     completes: bool
-    evidence: Passage | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """{"document", "support", "p_partial", "p_full", "completes", "evidence"}."""
-        own = {"completes": self.completes, "evidence": self.evidence.to_dict() if self.evidence else None}
-        return {"document": self.document + 1, **self.judgement.to_dict(), **own}
+    evidence: EvidenceSentence | None = None
+    json_keys: ClassVar[tuple[str, ...]] = ("document", "judgement", "completes", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
-class StatementResult:
+class StatementResult(JsonResult):
     """A statement, `answer[start:end]`, with what its cited documents together support.
 
     `unknown`: printed numbers that name no document. `unsupported`: of a partly supported statement the span in the
@@ -78,6 +109,9 @@ class StatementResult:
     missing: tuple[MissingCitation, ...] = ()
     unknown: tuple[int, ...] = ()
     unsupported: Span | None = None
+    json_keys: ClassVar[tuple[str, ...]] = (
+        "text", "start", "end", "cited", "judgement", "citations", "missing", "unknown", "unsupported",
+    )  # fmt: skip
 
     @property
     def support(self) -> Support | None:
@@ -94,23 +128,9 @@ class StatementResult:
         """The positions of citations that it can do without, all of them together."""
         return tuple(citation.document for citation in self.citations if citation.superfluous)
 
-    def to_dict(self) -> dict[str, Any]:
-        """See docs/verify.md for every key."""
-        return {
-            "text": self.text,
-            "start": self.start,
-            "end": self.end,
-            "cited": self.cited,
-            **self.judgement.to_dict(),
-            "citations": [citation.to_dict() for citation in self.citations],
-            "missing": [citation.to_dict() for citation in self.missing],
-            "unknown": list(self.unknown),
-            "unsupported": None if self.unsupported is None else list(self.unsupported),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class VerifiedAnswer:
+class VerifiedAnswer(JsonResult):
     """An answer, verified. `stray`: printed numbers of markers that belong to no statement."""
 
     answer: str
@@ -118,6 +138,9 @@ class VerifiedAnswer:
     lang: str
     id: str | None = None
     stray: tuple[int, ...] = ()
+    json_keys: ClassVar[tuple[str, ...]] = (
+        "id", "lang", "answer", "support", "share", "counts", "stray", "statements",
+    )  # fmt: skip
 
     @property
     def scored(self) -> tuple[StatementResult, ...]:
@@ -138,19 +161,6 @@ class VerifiedAnswer:
             return None
         return min(levels) if len(levels) == 1 else Support.PARTIAL
 
-    def to_dict(self) -> dict[str, Any]:
-        """See docs/verify.md for every key."""
-        return {
-            "id": self.id,
-            "lang": self.lang,
-            "answer": self.answer,
-            "support": None if self.support is None else self.support.label,
-            "share": self.share,
-            "counts": self.counts(),
-            "stray": list(self.stray),
-            "statements": [statement.to_dict() for statement in self.statements],
-        }
-
     def counts(self) -> dict[str, int]:
         """How many statements there are: in all, by support, uncited (they are among "none"), unscored."""
         by_level = {level.label: sum(s.support == level for s in self.statements) for level in reversed(Support)}
@@ -160,12 +170,12 @@ class VerifiedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(JsonResult):
     """The citations of a statement (cite) or factual point (fix), `answer[start:end]`, before and after.
 
-    `unknown`: printed numbers that named no document. `score`: the greatest by which a citation was chosen, None
-    without one. `finding`, of fix: "supported" by a document it cited, "wrongly cited" (another one supports it) or
-    "not found" in any. `reason`: why it is unscored, and was left as it was.
+    `unknown`: printed numbers that named no document. `finding`, of fix with a method that can tell: "supported" by a
+    document it cited, "wrongly cited" (another one supports it) or "not found" in any. `reason`: why it is unscored
+    and was left as it was. `scores`: of fix, of every document; of cite, of those it chose; empty where unscored.
     """
 
     text: str
@@ -177,17 +187,24 @@ class Change:
     score: float | None = None
     finding: str | None = None
     reason: str | None = None
+    scores: tuple[float, ...] = ()
+    json_keys: ClassVar[tuple[str, ...]] = (
+        "text", "start", "end", "before", "after", "unknown", "score", "finding", "reason",
+    )  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
-        """{"text", "start", "end", "before", "after", "unknown", "score", "finding", "reason"}."""
-        numbers = {"before": [i + 1 for i in self.before], "after": [i + 1 for i in self.after]}
-        place = {"text": self.text, "start": self.start, "end": self.end}
-        told = {"unknown": list(self.unknown), "score": self.score, "finding": self.finding, "reason": self.reason}
-        return place | numbers | told
+    @property
+    def added(self) -> tuple[int, ...]:
+        """Documents cited after and not before."""
+        return tuple(position for position in self.after if position not in self.before)
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        """Documents cited before and not after."""
+        return tuple(position for position in self.before if position not in self.after)
 
 
 @dataclass(frozen=True, slots=True)
-class RewrittenAnswer:
+class RewrittenAnswer(JsonResult):
     """An answer with other citations: `text`, byte for byte the `answer` besides its markers.
 
     `changes` has an entry for every statement (cite) or factual point (fix) that was looked at, changed or not.
@@ -198,8 +215,4 @@ class RewrittenAnswer:
     changes: tuple[Change, ...]
     lang: str
     id: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """{"id", "lang", "answer", "text", "changes"}."""
-        named = {"id": self.id, "lang": self.lang, "answer": self.answer, "text": self.text}
-        return named | {"changes": [change.to_dict() for change in self.changes]}
+    json_keys: ClassVar[tuple[str, ...]] = ("id", "lang", "answer", "text", "changes")

@@ -37,7 +37,7 @@ class Closing:
         return tuple(self.answer.points[i] for i in self.points)
 
 
-class Reader:
+class PointReader:
     """Takes an answer in chunks; `count` documents may be cited."""
 
     def __init__(self, count: int, lang: str) -> None:
@@ -116,8 +116,8 @@ class Reader:
 def _marker_at(text: str, place: int) -> Marker | None:
     """The marker that begins there."""
     close = min((at for sign in "]】" if (at := text.find(sign, place)) >= 0), default=-1)
-    found = find_markers(text[place : close + 1], 0) if close >= 0 else ()
-    return found[0] if found and found[0].start == 0 else None
+    markers = find_markers(text[place : close + 1], 0) if close >= 0 else ()
+    return markers[0] if markers and markers[0].start == 0 else None
 
 
 def _needs_line(before: str) -> bool:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from citeverifier.correction.annotated import question_accuracy
-from citeverifier.correction.base import Choosing, Method
-from citeverifier.correction.broken import BrokenAnswer, Fact, break_answers
-from citeverifier.correction.fix import FixedAnswer, fix_counted
-from citeverifier.correction.points import Count, FixedPoint
+from citeverifier.answers.answer_record import AnswerRecord
+from citeverifier.answers.answer_results import Change, RewrittenAnswer
+from citeverifier.answers.correction.broken_answers import BrokenAnswer, Fact, break_answers
+from citeverifier.answers.correction.method import CorrectionMethod
+from citeverifier.answers.correction.question_accuracy import question_accuracy
+from citeverifier.answers.fix_answers import fix_answers
+from citeverifier.answers.fixed_points import Count
 from citeverifier.cost import Cost
 from citeverifier.evaluation.schemes.base import ACCURACY, MetricColumn, Scheme
 from citeverifier.evaluation.schemes.shares import Share
@@ -40,7 +42,7 @@ class CiteFix(Scheme):
     | other                               | rightly not cited                                          | not cited |
     | corrupted.cited, corrupted.other    | a twin's, which no document supports; left out of `exact`  | not cited |
 
-    `broken` of all citations are broken (`broken.py`); paper 4 starts from systems whose citations are right in
+    `broken` of all citations are broken (`broken_answers.py`); paper 4 starts from systems whose citations are right in
     74 of 100 cases. `twins` of the facts that can say what no document supports. `count` is "kept" (paper 4) or "free".
     With `context` the question comes along, for methods that read it.
 
@@ -69,7 +71,7 @@ class CiteFix(Scheme):
         MetricColumn("question_accuracy", "MQLA", "people's verdicts, from the annotated file"),
     )
     part_columns: ClassVar = (ACCURACY,)
-    asks: ClassVar = Method
+    asks: ClassVar = CorrectionMethod
     config_group: ClassVar = "correction"
     timed: ClassVar = True
 
@@ -86,43 +88,47 @@ class CiteFix(Scheme):
             for position in range(len(answer.example.documents))
         ]
 
-    def fit(self, verifier: Method, trials: Sequence[Trial], data: FittingData) -> Fitted:
+    def fit(self, verifier: CorrectionMethod, trials: Sequence[Trial], data: FittingData) -> Fitted:
         """The thresholds of the scorer inside a method that tells how many documents a point should cite."""
-        if not isinstance(verifier, Choosing):
+        if verifier.thresholds is None or verifier.scorer is None:
             return data.nothing()
         fitted = data.thresholds(verifier.scorer)
         verifier.thresholds = {level: threshold.value for level, threshold in fitted.thresholds.items()}
         return fitted
 
     def predict(
-        self, records: Sequence[Example], trials: Sequence[Trial], verifier: Method, thresholds: Mapping[Support, float]
+        self,
+        records: Sequence[Example],
+        trials: Sequence[Trial],
+        verifier: CorrectionMethod,
+        thresholds: Mapping[Support, float],
     ) -> tuple[list[Prediction], Cost]:
         """One prediction a trial, and the cost with the latency of answers that came one by one."""
-        method, answers = verifier, self.answers(records)
-        fixed: list[FixedAnswer] = []
+        answers = self.answers(records)
+        written = [
+            AnswerRecord(answer.text, answer.example.documents, answer.example.question if self.context else None,
+                         answer.example.lang)
+            for answer in answers
+        ]  # fmt: skip
+        fixed: list[RewrittenAnswer] = []
         cost = Cost(pairs=len(trials))
         seconds: list[float] = []
-        for start, end in [*((i, i + 1) for i in range(min(TIMED, len(answers)))), (TIMED, len(answers))]:
-            part = answers[start:end]
-            began = time.perf_counter()
-            made, more = fix_counted(
-                [answer.text for answer in part],
-                [answer.example.documents for answer in part],
-                method,
-                langs=[answer.example.lang for answer in part],
-                questions=[answer.example.question if self.context else None for answer in part],
-                count=self.count,
-            )
-            took = time.perf_counter() - began
-            fixed += made
-            cost += more
-            if end == start + 1 and made and made[0].points:
-                seconds += [took / len(made[0].points)] * len(made[0].points)
-        threshold = method.thresholds[self.level] if isinstance(method, Choosing) else None
-        points = [point for answer, made in zip(answers, fixed, strict=True) for point in _points(answer, made)]
-        by_fact = [list(of) for _, of in groupby(trials, key=_fact_of)]
+        timed = min(TIMED, len(written))
+        for batch in [*([record] for record in written[:timed]), written[timed:]]:
+            started = time.perf_counter()
+            rewritten, batch_cost = fix_answers(batch, verifier, self.count)
+            points = [change for answer in rewritten for change in answer.changes]
+            if len(fixed) < timed and points:
+                seconds += [(time.perf_counter() - started) / len(points)] * len(points)
+            fixed += rewritten
+            cost += batch_cost
+        threshold = None if verifier.thresholds is None else verifier.thresholds[self.level]
+        changes = [change for answer, after in zip(answers, fixed, strict=True) for change in _changes(answer, after)]
+        by_fact = [list(same) for _, same in groupby(trials, key=_fact_of)]
         predictions = [
-            _prediction(trial, point, threshold) for of, point in zip(by_fact, points, strict=True) for trial in of
+            _prediction(trial, change, threshold)
+            for same, change in zip(by_fact, changes, strict=True)
+            for trial in same
         ]
         latency = {f"p{q}": round(float(np.percentile(seconds, q)), 6) for q in (50, 90) if seconds}
         return predictions, cost + Cost(latency=latency)
@@ -136,25 +142,25 @@ class CiteFix(Scheme):
         """
         shares: list[Share] = []
         for _, group in groupby(predictions, key=lambda prediction: _fact_of(prediction.trial)):
-            of = list(group)
-            if any(prediction.decision is None for prediction in of):
+            asked = list(group)
+            if any(prediction.decision is None for prediction in asked):
                 continue
-            example, twin = of[0].trial.pair.example, of[0].trial.setting.startswith("corrupted")
+            example, twin = asked[0].trial.pair.example, asked[0].trial.setting.startswith("corrupted")
             if not twin:
-                before = all(_cited(p.trial) == p.trial.gold for p in of)
-                after = all(p.decision == p.trial.gold for p in of)
+                before = all(_cited(p.trial) == p.trial.gold for p in asked)
+                after = all(p.decision == p.trial.gold for p in asked)
                 shares += [Share("exact_before", example, before), Share("exact", example, after)]
                 shares += [Share("repaired", example, after)] * (not before)
-                shares += [Share("harmed", example, not p.decision) for p in of if p.trial.setting == "right"]
-            shares += _findings(of, twin)
+                shares += [Share("harmed", example, not p.decision) for p in asked if p.trial.setting == "right"]
+            shares += _findings(asked, twin)
         return shares
 
     def estimates(self, predictions: Sequence[Prediction], sampled: Resamples, *, default: bool) -> dict[str, Estimate]:
         """The shares, and question_accuracy from the annotated file where there is one."""
-        found = super().estimates(predictions, sampled, default=default)
+        estimates = super().estimates(predictions, sampled, default=default)
         if self.annotated is not None and not default:
-            found["question_accuracy"] = question_accuracy(self.annotated, self.seed)
-        return found
+            estimates["question_accuracy"] = question_accuracy(self.annotated, self.seed)
+        return estimates
 
     def _trial(self, example: Example, fact: Fact, position: int) -> Trial:
         identity = statement_id(example, fact.number, corrupted=fact.twin)
@@ -194,31 +200,31 @@ def _fact_of(trial: Trial) -> tuple[str, str]:
     return trial.pair.statement_id, trial.pair.lang
 
 
-def _points(answer: BrokenAnswer, fixed: FixedAnswer) -> list[FixedPoint | None]:
-    """The factual point that ends each fact."""
+def _changes(answer: BrokenAnswer, fixed: RewrittenAnswer) -> list[Change | None]:
+    """What became of the factual point that ends each fact."""
     return [
-        next((point for point in reversed(fixed.points) if start <= point.start < end), None)
+        next((change for change in reversed(fixed.changes) if start <= change.start < end), None)
         for start, end in answer.spans
     ]
 
 
-def _prediction(trial: Trial, point: FixedPoint | None, threshold: float | None) -> Prediction:
-    if point is None or point.scores is None:
-        reason = "the fact was not found again in the answer" if point is None else point.reason
+def _prediction(trial: Trial, change: Change | None, threshold: float | None) -> Prediction:
+    if change is None or change.reason:
+        reason = "the fact was not found again in the answer" if change is None else change.reason
         return Prediction(trial, None, threshold, None, reason)
     position = trial.premise[0]
-    decision = position in point.after
-    return Prediction(trial, point.scores[position], threshold, decision, None, at_default=decision)
+    decision = position in change.after
+    return Prediction(trial, change.scores[position], threshold, decision, None, at_default=decision)
 
 
-def _findings(of: Sequence[Prediction], twin: bool) -> list[Share]:
+def _findings(asked: Sequence[Prediction], twin: bool) -> list[Share]:
     """What the method says of a fact, where it can tell."""
-    if of[0].threshold is None:
+    if asked[0].threshold is None:
         return []
-    example = of[0].trial.pair.example
-    supporting = {p.trial.premise for p in of if p.score is not None and p.score >= (p.threshold or 0.0)}
-    supported = any(p.trial.premise in supporting for p in of if _cited(p.trial))
-    rightly = any(_cited(p.trial) and p.trial.gold for p in of)
+    example = asked[0].trial.pair.example
+    supporting = {p.trial.premise for p in asked if p.score is not None and p.score >= (p.threshold or 0.0)}
+    supported = any(p.trial.premise in supporting for p in asked if _cited(p.trial))
+    rightly = any(_cited(p.trial) and p.trial.gold for p in asked)
     right = supported == rightly and (rightly or twin == (not supporting))
-    found = [Share("unverifiable", example, not supported), Share("finding_accuracy", example, right)]
-    return found if supported else [*found, Share("wrongly_cited", example, bool(supporting))]
+    shares = [Share("unverifiable", example, not supported), Share("finding_accuracy", example, right)]
+    return shares if supported else [*shares, Share("wrongly_cited", example, bool(supporting))]

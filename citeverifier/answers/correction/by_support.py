@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from citeverifier.answers.correction.method import CorrectionMethod
 from citeverifier.cost import Cost
-from citeverifier.records import Support
+from citeverifier.records import LEVELS, Support
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, with_cost
 from citeverifier.verifiers.selectors import AboveThreshold, Listwise, each_alone, score_premises
 
 
-class BySupport:
+class BySupport(CorrectionMethod):
     """A document's score is P(support >= partial) of the point by that document alone.
 
     Where the number of citations is free, a point cites the one document that fully supports it, or the two that do
@@ -24,6 +25,9 @@ class BySupport:
         candidates: documents that pairs are made of.
     """
 
+    scorer: Scorer
+    thresholds: Mapping[Support, float]
+
     def __init__(
         self,
         scorer: Scorer,
@@ -33,26 +37,20 @@ class BySupport:
     ) -> None:
         self.scorer, self.context, self.candidates = scorer, context, candidates
         self.name = scorer.name
-        brought = scorer.thresholds or dict.fromkeys(Support, 0.5)
-        self.thresholds = brought if thresholds is None else thresholds
-
-    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
-        """Put `wrapper(scorer)` in the scorer's place."""
-        self.scorer = wrapper(self.scorer)
-        return True
+        self.thresholds = thresholds or scorer.thresholds or dict.fromkeys(LEVELS, 0.5)
 
     def score(self, points: Sequence[Listing]) -> Scores:
         """P(support >= partial) of each document alone."""
-        points = self._asked(points)
+        points = self._with_context(points)
         return score_premises(self.scorer, points, each_alone(points), Support.PARTIAL)
 
     def choose(self, points: Sequence[Listing]) -> list[Selection]:
         """One document that is enough, two that complete each other, or all that support a part."""
-        points, full = self._asked(points), self.thresholds[Support.FULL]
+        points, full = self._with_context(points), self.thresholds[Support.FULL]
         enough = Listwise(self.scorer, self.candidates, alone=full, pair=0.0, nothing=full).select(points)
         partly = AboveThreshold(self.scorer, self.thresholds[Support.PARTIAL]).select(points)
         chosen = [whole if whole.positions else part for whole, part in zip(enough, partly, strict=True)]
         return with_cost(chosen, sum((selection.cost for selection in [*enough, *partly]), Cost()))
 
-    def _asked(self, points: Sequence[Listing]) -> list[Listing]:
+    def _with_context(self, points: Sequence[Listing]) -> list[Listing]:
         return [point if self.context else replace(point, context=None) for point in points]

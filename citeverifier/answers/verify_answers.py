@@ -12,34 +12,30 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TypeVar
 
-from citeverifier.answers.judging import Judge, Judgement, Question
-from citeverifier.answers.phrases import phrases, trimmed, without
-from citeverifier.answers.records import AnswerRecord
-from citeverifier.answers.results import (
+from citeverifier.answers.answer_record import AnswerRecord
+from citeverifier.answers.answer_results import (
     CitationResult,
+    EvidenceSentence,
+    Judgement,
     MissingCitation,
-    Passage,
     StatementResult,
     VerifiedAnswer,
 )
+from citeverifier.answers.judging import Judge
+from citeverifier.answers.phrases import phrases, trimmed, without
 from citeverifier.records import Document, Support
-from citeverifier.text.answer_reading import ReadAnswer, ReadStatement, read_answer
-from citeverifier.text.language import guess_language
+from citeverifier.text.answer_reading import ReadAnswer, ReadStatement
 from citeverifier.text.markers import Span, sentence_spans
 from citeverifier.text.sentences import sentences
+from citeverifier.verifiers.base import Listing
 
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer")
 
 
-def read_record(record: AnswerRecord) -> ReadAnswer:
-    """The record's answer, read in its language or, where it names none, in the one that its words tell."""
-    return read_answer(record.answer, len(record.documents), record.lang or guess_language(record.answer))
-
-
 @dataclass(eq=False)
 class _Item:
-    """A statement at work; `alone` and `passages` by document, `completing` and `superfluous` hold documents."""
+    """A statement at work; `alone` and `evidence` by document, `completing` and `superfluous` hold documents."""
 
     record: AnswerRecord
     read: ReadAnswer
@@ -48,7 +44,7 @@ class _Item:
     alone: dict[int, Judgement] = field(default_factory=dict)
     completing: set[int] = field(default_factory=set)
     superfluous: set[int] = field(default_factory=set)
-    passages: dict[int, Passage] = field(default_factory=dict)
+    evidence: dict[int, EvidenceSentence] = field(default_factory=dict)
     unsupported: Span | None = None
 
     @property
@@ -65,38 +61,38 @@ class _Item:
     @property
     def missing(self) -> list[int]:
         """The uncited documents that support at least a part, or complete the cited ones; best first."""
-        found = [i for i in self.others if i in self.completing or _at_least_partial(self.alone[i])]
-        return sorted(found, key=lambda i: -(self.alone[i].p_partial or 0.0))
+        helping = [i for i in self.others if i in self.completing or _at_least_partial(self.alone[i])]
+        return sorted(helping, key=lambda i: -(self.alone[i].p_partial or 0.0))
 
-    def ask(self, premise: Iterable[int], text: str | None = None) -> Question:
+    def ask(self, premise: Iterable[int], text: str | None = None) -> Listing:
         """The statement, or another text, with documents of its answer."""
         documents = tuple(self.record.documents[i] for i in premise)
         said = self.statement.text if text is None else text
-        return Question(said, documents, self.read.lang, self.record.question)
+        return Listing(said, documents, self.read.lang, self.record.question)
 
 
 def verify_answers(records: Sequence[AnswerRecord], judge: Judge) -> list[VerifiedAnswer]:
     """One result an answer, in order."""
-    reads = [read_record(record) for record in records]
+    reads = [record.read() for record in records]
     items = [
         [_Item(record, read, statement, _uncited(statement)) for statement in read.statements]
         for record, read in zip(records, reads, strict=True)
     ]
-    every = [item for of_answer in items for item in of_answer]
+    every = [item for own in items for item in own]
     _judge_citations(every, judge)
     _find_missing(every, judge)
     _find_superfluous(every, judge)
-    _find_passages(every, judge)
+    _find_evidence(every, judge)
     _find_unsupported(every, judge)
     return [
         VerifiedAnswer(
             record.answer,
-            tuple(_result(item) for item in of_answer),
+            tuple(_result(item) for item in own),
             read.lang,
             record.id,
             tuple(dict.fromkeys(n for run in read.stray for n in (*(p + 1 for p in run.positions), *run.out_of_range))),
         )
-        for record, read, of_answer in zip(records, reads, items, strict=True)
+        for record, read, own in zip(records, reads, items, strict=True)
     ]
 
 
@@ -105,7 +101,7 @@ def _uncited(statement: ReadStatement) -> Judgement:
     return Judgement(Support.NONE, reason=reason)
 
 
-def _together(ask: Callable[[list[Question]], list[Answer]], questions: Mapping[Key, Question]) -> dict[Key, Answer]:
+def _together(ask: Callable[[list[Listing]], list[Answer]], questions: Mapping[Key, Listing]) -> dict[Key, Answer]:
     """The answers to named questions, asked at once."""
     return dict(zip(questions, ask(list(questions.values())), strict=True))
 
@@ -131,7 +127,7 @@ def _find_missing(items: Sequence[_Item], judge: Judge) -> None:
     for (item, i), judgement in alone.items():
         item.alone[i] = judgement
 
-    def reaches(questions: list[Question]) -> list[bool]:
+    def reaches(questions: list[Listing]) -> list[bool]:
         return judge.reaches(questions, Support.FULL)
 
     for item in items:
@@ -173,9 +169,9 @@ def _kept(item: _Item) -> list[int]:
     return [i for i in item.cited if i not in item.superfluous]
 
 
-def _find_passages(items: Sequence[_Item], judge: Judge) -> None:
+def _find_evidence(items: Sequence[_Item], judge: Judge) -> None:
     """The best sentence of each document that supports a statement, by itself or with others."""
-    questions: dict[tuple[_Item, int, Span], Question] = {}
+    questions: dict[tuple[_Item, int, Span], Listing] = {}
     for item in items:
         carrying = _kept(item) if _at_least_partial(item.whole) else []
         supporting = [i for i, judgement in item.alone.items() if _at_least_partial(judgement)]
@@ -186,8 +182,8 @@ def _find_passages(items: Sequence[_Item], judge: Judge) -> None:
                 questions[item, i, (start, end)] = replace(item.ask([]), documents=(sentence,))
     scored = _together(lambda asked: judge.scores(asked, Support.PARTIAL), questions)
     for (item, i, (start, end)), (score, _) in scored.items():
-        if not math.isnan(score) and (i not in item.passages or score > item.passages[i].score):
-            item.passages[i] = Passage(i, start, end, item.record.documents[i].text[start:end], score)
+        if not math.isnan(score) and (i not in item.evidence or score > item.evidence[i].score):
+            item.evidence[i] = EvidenceSentence(i, start, end, item.record.documents[i].text[start:end], score)
 
 
 @lru_cache(maxsize=4096)
@@ -197,7 +193,7 @@ def _sentences(text: str, lang: str) -> list[Span]:
 
 def _find_unsupported(items: Sequence[_Item], judge: Judge) -> None:
     """Of each partly supported statement the phrase without which it is supported best."""
-    questions: dict[tuple[_Item, Span], Question] = {}
+    questions: dict[tuple[_Item, Span], Listing] = {}
     for item in items:
         if item.whole.support == Support.PARTIAL:
             text = item.statement.text
@@ -218,8 +214,8 @@ def _result(item: _Item) -> StatementResult:
         item.statement.start,
         item.statement.end,
         item.whole,
-        tuple(CitationResult(i, item.alone[i], i in item.superfluous, item.passages.get(i)) for i in item.cited),
-        tuple(MissingCitation(i, item.alone[i], i in item.completing, item.passages.get(i)) for i in item.missing),
+        tuple(CitationResult(i, item.alone[i], i in item.superfluous, item.evidence.get(i)) for i in item.cited),
+        tuple(MissingCitation(i, item.alone[i], i in item.completing, item.evidence.get(i)) for i in item.missing),
         item.statement.out_of_range,
         item.unsupported,
     )

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from llm_server import CUT, ScriptedServer, says, says_with_logprobs
 
-from citeverifier.correction.base import Choosing, Method
-from citeverifier.correction.llm import LLMMatch
-from citeverifier.correction.retrieval import WithRetrieval, scaled
-from citeverifier.correction.support import BySupport
+from citeverifier.answers.correction.by_llm import LLMMatch
+from citeverifier.answers.correction.by_support import BySupport
+from citeverifier.answers.correction.with_retrieval import WithRetrieval, scaled
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Document, Support
 from citeverifier.verifiers.base import Listing
@@ -40,8 +39,6 @@ def point(
 
 def test_a_scorers_support_is_the_score() -> None:
     method = BySupport(Keyword())
-    assert isinstance(method, Method)
-    assert isinstance(method, Choosing)
     scores = method.score([point("The Oder is 840 km long."), point("The Warta.")])
     assert scores.values.tolist() == pytest.approx([0.5, 1.0, 0.25, 0.0, 0.0, 1.0])
     assert method.thresholds[Support.PARTIAL] == 0.5
@@ -100,9 +97,9 @@ def test_without_scores_and_question_a_point_is_unscored() -> None:
 
 def test_equal_values_scale_to_nothing_and_weights_are_shares() -> None:
     assert scaled(np.array([2.0, 2.0])).tolist() == [0.0, 0.0]
-    with pytest.raises(ValueError, match=r"from 0 to 1, came 1\.5"):
+    with pytest.raises(ValueError, match=r"from 0 to 1, got 1\.5"):
         WithRetrieval(Keyword(), 1.5)
-    assert not isinstance(WithRetrieval(Keyword()), Choosing)
+    assert WithRetrieval(Keyword()).thresholds is None
 
 
 # --- an LLM -----------------------------------------------------------------------------------------------------------
@@ -131,7 +128,7 @@ def test_the_reply_is_constrained_to_numbers_and_its_probabilities_are_scores() 
         (says("7"), "from 1 to 3, got 7"),
         (says("none"), "expected one number, got none"),
         (says("1 or 3"), "expected one number, got 2"),
-        (says("1.5"), "came 1.5"),
+        (says("1.5"), "got 1.5"),
         (CUT, ""),
     ],
 )
@@ -175,7 +172,7 @@ def tiny_llama(tmp_path_factory: pytest.TempPathFactory, training_texts: list[st
 
 
 def test_attention_is_shared_out_among_the_documents(tiny_llama: Path) -> None:
-    from citeverifier.correction.attention import AttentionMap
+    from citeverifier.answers.correction.by_attention import AttentionMap
 
     method = AttentionMap(str(tiny_llama), dtype="float32")
     asked = [point("The Oder is 840 km long."), point("The Warta."), point("The Oder is 840 km long.")]
@@ -192,7 +189,7 @@ def test_attention_is_that_of_one_pass_over_everything(tiny_llama: Path) -> None
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from citeverifier.correction.attention import AttentionMap
+    from citeverifier.answers.correction.by_attention import AttentionMap
 
     tokenizer = AutoTokenizer.from_pretrained(tiny_llama)
     model = AutoModelForCausalLM.from_pretrained(tiny_llama, dtype=torch.float32, attn_implementation="eager").eval()
@@ -214,7 +211,7 @@ def test_attention_is_that_of_one_pass_over_everything(tiny_llama: Path) -> None
 
 
 def test_too_long_for_the_model_is_unscored(tiny_llama: Path) -> None:
-    from citeverifier.correction.attention import AttentionMap
+    from citeverifier.answers.correction.by_attention import AttentionMap
 
     scores = AttentionMap(str(tiny_llama), dtype="float32").score([point("long " * 300), point("The Oder.")])
     assert np.isnan(scores.values).tolist() == [True] * 3 + [False] * 3

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from citeverifier.answers.correction.method import CorrectionMethod, point_scores
 from citeverifier.llm.client import LLM
 from citeverifier.llm.parsing import parse_number
 from citeverifier.llm.request import Reply, Request
@@ -15,7 +16,7 @@ from citeverifier.verifiers.base import Listing, Scores
 from citeverifier.verifiers.prompted import PromptChoice, ask, words_of
 
 
-class LLMMatch:
+class LLMMatch(CorrectionMethod):
     """One call a point; the reply is constrained to the documents' numbers.
 
     With log probabilities a document's score is the probability of its number; without them the named one has 1 and the
@@ -37,21 +38,10 @@ class LLMMatch:
     def score(self, points: Sequence[Listing]) -> Scores:
         """Probabilities of the documents of each point, adding up to 1."""
         replies, cost = ask(self.llm, [self._request(point) for point in points])
-        values: list[NDArray[np.float64]] = []
-        reasons: dict[int, str] = {}
-        without = start = 0
-        for point, reply in zip(points, replies, strict=True):
-            count = len(point.documents)
-            found = self._read(reply, count)
-            if isinstance(found, str):
-                reasons |= dict.fromkeys(range(start, start + count), found)
-                found = np.full(count, np.nan)
-            else:
-                without += reply.probabilities is None
-            values.append(found)
-            start += count
-        cost = replace(cost, notes={"without_logprobs": without} if without else {})
-        return Scores(np.concatenate([np.empty(0), *values]), reasons, cost)
+        scored = [_probabilities(reply, len(point.documents)) for point, reply in zip(points, replies, strict=True)]
+        read = zip(replies, scored, strict=True)
+        without = sum(reply.probabilities is None and not isinstance(values, str) for reply, values in read)
+        return point_scores(points, scored, replace(cost, notes={"without_logprobs": without} if without else {}))
 
     def _request(self, point: Listing) -> Request:
         messages = self.prompt.load(point.lang).render(
@@ -60,17 +50,17 @@ class LLMMatch:
         numbers = tuple(str(i + 1) for i in range(len(point.documents)))
         return Request(messages, choices=numbers, logprobs=True, max_tokens=self.prompt.limit(point.lang))
 
-    def _read(self, reply: Reply, count: int) -> NDArray[np.float64] | str:
-        text = words_of(reply)
-        if text is None:
-            return reply.error or "no reply"
-        if reply.probabilities is not None:
-            return np.array([reply.probabilities.get(str(i + 1), 0.0) for i in range(count)])
-        number, problem = parse_number(text, 1, count)
-        if number is None:
-            return problem or "no number"
-        if not number.is_integer():
-            return f"expected the number of a document, came {number:g}"
-        values = np.zeros(count)
-        values[int(number) - 1] = 1.0
-        return values
+
+def _probabilities(reply: Reply, count: int) -> NDArray[np.float64] | str:
+    """One of each document, or why there are none."""
+    text = words_of(reply)
+    if text is None:
+        return reply.error or "no reply"
+    if reply.probabilities is not None:
+        return np.array([reply.probabilities.get(str(i + 1), 0.0) for i in range(count)])
+    number, problem = parse_number(text, 1, count)
+    if number is None:
+        return problem or "no number"
+    if not number.is_integer():
+        return f"expected the number of a document, got {number:g}"
+    return np.eye(count)[int(number) - 1]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from citeverifier.correction.annotated import question_accuracy
+from citeverifier.answers.correction.question_accuracy import question_accuracy
 from citeverifier.records import RecordError
 
 
@@ -30,11 +30,11 @@ def test_the_mean_of_the_shares_of_questions(tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_named(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match=r"annotated\.jsonl:2: facts\[0\]: key 'correct': .* came 'yes'"):
+    with pytest.raises(RecordError, match=r"annotated\.jsonl:2: facts\[0\]: key 'correct': .* got 'yes'"):
         question_accuracy(written(tmp_path, answer("a", True), {"id": "b", "facts": [{"correct": "yes"}]}))
     with pytest.raises(RecordError, match=r":1: expected keys 'id' .* and 'facts'"):
         question_accuracy(written(tmp_path, {"id": "a"}))
     with pytest.raises(RecordError, match="each id once"):
         question_accuracy(written(tmp_path, answer("a", True), answer("a", True)))
-    with pytest.raises(ValueError, match="came none in 1 answers"):
+    with pytest.raises(ValueError, match="got none in 1 answers"):
         question_accuracy(written(tmp_path, answer("a", None)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from citeverifier.correction.base import Method
-from citeverifier.correction.closing import Closing, Reader
-from citeverifier.correction.points import Claim, Count, FixedPoint, check_count, decide
+from citeverifier.answers.answer_results import Change
+from citeverifier.answers.correction.method import CorrectionMethod
+from citeverifier.answers.fixed_points import Claim, Count, check_count, decide
+from citeverifier.answers.point_reader import Closing, PointReader
 from citeverifier.records import Document
 from citeverifier.text.answer_writing import write_answer
 from citeverifier.verifiers.base import Listing
@@ -16,13 +17,13 @@ from citeverifier.verifiers.base import Listing
 def stream(
     chunks: Iterable[str],
     documents: Sequence[Document],
-    method: Method,
+    method: CorrectionMethod,
     *,
     lang: str,
     question: str | None = None,
     count: Count = "kept",
 ) -> Iterator[str]:
-    """The corrected answer in chunks, together what `fix` makes of the whole, however it was cut.
+    """The corrected answer in chunks, together what `fix_answers` makes of the whole, however it was cut.
 
     Raises ValueError where `count` is nothing the method can do.
     """
@@ -37,13 +38,13 @@ def stream(
 class Corrector:
     """One answer, corrected as it comes: `feed` its chunks, then `finish`; both give text that can be shown.
 
-    `points` are the factual points closed so far.
+    `changes` has what became of each factual point that is closed.
     """
 
     def __init__(
         self,
         documents: Sequence[Document],
-        method: Method,
+        method: CorrectionMethod,
         *,
         lang: str,
         question: str | None = None,
@@ -51,8 +52,8 @@ class Corrector:
     ) -> None:
         check_count(method, count)
         self.documents, self.method, self.question, self.count = tuple(documents), method, question, count
-        self.points: list[FixedPoint] = []
-        self._reader = Reader(len(self.documents), lang)
+        self.changes: list[Change] = []
+        self._reader = PointReader(len(self.documents), lang)
         self._passed = 0  # of the original text
 
     def feed(self, chunk: str) -> str:
@@ -65,10 +66,10 @@ class Corrector:
 
     def _correct(self, closings: Sequence[Closing]) -> str:
         claims = [claim for closing in closings for claim in self.claims(closing)]
-        fixed = iter(decide(claims, self.method, self.count)[0] if claims else [])
-        return "".join(self.write(c, [p for _ in self.claims(c) for p in next(fixed)]) for c in closings)
+        changes = iter(decide(claims, self.method, self.count)[0] if claims else [])
+        return "".join(self.write(c, [change for _ in self.claims(c) for change in next(changes)]) for c in closings)
 
-    # The steps of `feed`, apart, so that `fix` can score the points of many answers at once.
+    # The steps of `feed`, apart, so that `fix_answers` can score the points of many answers at once.
 
     def read(self, chunk: str, *, last: bool = False) -> list[Closing]:
         """The points that the chunk closes."""
@@ -82,12 +83,12 @@ class Corrector:
             if (same := list(points))
         ]
 
-    def write(self, closing: Closing, fixed: Sequence[FixedPoint]) -> str:
+    def write(self, closing: Closing, changes: Sequence[Change]) -> str:
         """The text from what was passed on last up to the closing, with the points' new markers."""
-        self.points += fixed
+        self.changes += changes
         citations: list[tuple[int, ...] | None] = [None] * len(closing.answer.points)
-        for i, point in zip(closing.points, fixed, strict=True):
-            citations[i] = None if point.reason else point.after
+        for i, change in zip(closing.points, changes, strict=True):
+            citations[i] = None if change.reason else change.after
         piece = write_answer(closing.answer, citations)[self._passed :]
         self._passed = len(closing.answer.text)
         return piece

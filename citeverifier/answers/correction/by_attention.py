@@ -14,13 +14,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from citeverifier.answers.correction.method import CorrectionMethod, point_scores
 from citeverifier.cost import Cost
 from citeverifier.records import Document
 from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Listing, Scores
 
 
-class AttentionMap:
+class AttentionMap(CorrectionMethod):
     """Attention from a point's tokens to each document's, averaged over heads and chosen layers; adds up to 1 a point.
 
     The documents are read once for the points of an answer that follow each other. The question is not read. A prompt
@@ -42,7 +43,7 @@ class AttentionMap:
         from citeverifier.models.device import native_bf16
 
         if not 0 < layers <= 1:
-            raise ValueError(f"layers: expected a share above 0, at most 1, came {layers}")
+            raise ValueError(f"layers: expected a share above 0, at most 1, got {layers}")
         folder = backbone_path(path)
         bf16 = dtype == "bfloat16" or (dtype == "auto" and native_bf16())
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -59,24 +60,18 @@ class AttentionMap:
 
     def score(self, points: Sequence[Listing]) -> Scores:
         """Each document's part of the attention, in [0, 1]."""
-        values: list[NDArray[np.float64]] = []
-        reasons: dict[int, str] = {}
-        tokens = start = 0
+        scored: list[NDArray[np.float64] | str] = []
+        tokens = 0
         for point in points:
-            count = len(point.documents)
             prefix, ends = self._documents(point.documents)
-            said = self._ids(f"\n\n{point.statement}")
-            tokens += len(prefix) + len(said)
-            if len(prefix) + len(said) > self._limit:
-                told = f"documents and point of {len(prefix) + len(said)} tokens, the model takes {self._limit}"
-                reasons |= dict.fromkeys(range(start, start + count), told)
-                values.append(np.full(count, np.nan))
+            statement = self._ids(f"\n\n{point.statement}")
+            length = len(prefix) + len(statement)
+            tokens += length
+            if length > self._limit:
+                scored.append(f"documents and point of {length} tokens, the model takes {self._limit}")
             else:
-                values.append(self._attention(point.documents, prefix, ends, said))
-            start += count
-        return Scores(
-            np.concatenate([np.empty(0), *values]), reasons, Cost(distinct_pairs=len(set(points)), tokens=tokens)
-        )
+                scored.append(self._attention(point.documents, prefix, ends, statement))
+        return point_scores(points, scored, Cost(distinct_pairs=len(set(points)), tokens=tokens))
 
     def _ids(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -94,7 +89,7 @@ class AttentionMap:
         return ids, ends
 
     def _attention(
-        self, documents: tuple[Document, ...], prefix: list[int], ends: list[int], said: list[int]
+        self, documents: tuple[Document, ...], prefix: list[int], ends: list[int], statement: list[int]
     ) -> NDArray[np.float64]:
         import torch
 
@@ -104,12 +99,12 @@ class AttentionMap:
                 self._read = documents, ends, read.past_key_values
             cache = self._read[2]
             out = self._model(
-                input_ids=torch.tensor([said], device=self._device),
+                input_ids=torch.tensor([statement], device=self._device),
                 past_key_values=cache,
                 use_cache=True,
                 output_attentions=True,
             )
-            cache.crop(-len(said))
+            cache.crop(-len(statement))
             chosen = torch.stack([layer[0].float() for layer in out.attentions[-self._layers :]])
             received = chosen.mean(dim=(0, 1, 2)).double().cpu().numpy()  # (tokens,), of the point's tokens
         mass = np.array([received[first:last].sum() for first, last in pairwise(ends)])

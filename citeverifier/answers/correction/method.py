@@ -1,0 +1,59 @@
+"""What a correction method is (paper 4): it scores every document for a factual point.
+
+A factual point is what stands before a run of citation markers. A method with `thresholds` also tells whether a
+document is good enough, and so how many a point needs; the scores of the others only say which document is best.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.cost import Cost
+from citeverifier.records import Support
+from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection
+
+
+class CorrectionMethod(ABC):
+    """Scores documents for factual points. Batched and single scores agree."""
+
+    name: str
+    dry_run: bool = False  # counts what calls would cost and sends nothing
+    scorer: Scorer | None = None  # the Scorer that it asks
+    thresholds: Mapping[Support, float] | None = None  # None: scores only rank documents
+
+    @abstractmethod
+    def score(self, points: Sequence[Listing]) -> Scores:
+        """A score in [0, 1] of each document of each point, point after point; nan where unscored.
+
+        A point is the `statement` of a listing, its question the `context`. Each has at least one document.
+        """
+
+    def choose(self, points: Sequence[Listing]) -> list[Selection]:
+        """The documents that each point needs, none where nothing supports it. Needs thresholds."""
+        raise NotImplementedError(f"{self.name} cannot tell how many documents a point needs")
+
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
+        """Put `wrapper(scorer)` in the scorer's place; False where it asks none."""
+        if self.scorer is None:
+            return False
+        self.scorer = wrapper(self.scorer)
+        return True
+
+
+def point_scores(points: Sequence[Listing], scored: Sequence[NDArray[np.float64] | str], cost: Cost) -> Scores:
+    """`Scores` from an array a point, or the reason why the point is unscored."""
+    values = [
+        np.full(len(p.documents), np.nan) if isinstance(s, str) else s for p, s in zip(points, scored, strict=True)
+    ]
+    reasons: dict[int, str] = {}
+    start = 0
+    for point, own in zip(points, scored, strict=True):
+        end = start + len(point.documents)
+        if isinstance(own, str):
+            reasons |= dict.fromkeys(range(start, end), own)
+        start = end
+    return Scores(np.concatenate([np.empty(0), *values]), reasons, cost)

@@ -1,0 +1,42 @@
+"""Correcting the citations of answers (paper 4). Only markers change; a point that cannot be scored keeps its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from citeverifier.answers.answer_record import AnswerRecord
+from citeverifier.answers.answer_results import RewrittenAnswer
+from citeverifier.answers.correction.method import CorrectionMethod
+from citeverifier.answers.fix_stream import Corrector
+from citeverifier.answers.fixed_points import Count, decide
+from citeverifier.cost import Cost
+
+
+def fix_answers(
+    records: Sequence[AnswerRecord], method: CorrectionMethod, count: Count = "kept"
+) -> tuple[list[RewrittenAnswer], Cost]:
+    """Each answer with the citations of its factual points corrected, and what that cost.
+
+    The points of all answers are scored together. `count` "kept": a point cites as many documents as before; "free": as
+    many as it needs. Raises ValueError where `count` is nothing the method can do.
+    """
+    correctors = [
+        Corrector(record.documents, method, lang=record.language, question=record.question, count=count)
+        for record in records
+    ]
+    closings = [corrector.read(record.answer, last=True) for corrector, record in zip(correctors, records, strict=True)]
+    claims = [
+        [corrector.claims(closing) for closing in closed]
+        for corrector, closed in zip(correctors, closings, strict=True)
+    ]
+    decided, cost = decide([claim for closed in claims for asked in closed for claim in asked], method, count)
+    changes = iter(decided)
+    fixed = []
+    for record, corrector, closed, asked in zip(records, correctors, closings, claims, strict=True):
+        pieces = [
+            corrector.write(closing, [change for _ in same for change in next(changes)])
+            for closing, same in zip(closed, asked, strict=True)
+        ]
+        text = "".join(pieces) + corrector.rest()
+        fixed.append(RewrittenAnswer(record.answer, text, tuple(corrector.changes), record.language, record.id))
+    return fixed, cost
