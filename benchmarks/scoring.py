@@ -147,36 +147,48 @@ def measure(title: str, folder: Path, count: int, number: int) -> dict[str, Any]
     for worker in workers.values():
         worker.terminate()
     share = {name: statistics.median(values) for name, values in shares.items()}
-    found: dict[str, Any] = {"pairs": count, "data": data, "share_of_gemm": share, "rows": {}}
+    rows = {row: compared(row, took, count) for row in ROWS}
+    print_table(rows, share)
+    return {"pairs": count, "data": data, "share_of_gemm": share, "rows": rows}
+
+
+def compared(row: str, took: dict[str, list[dict[str, Any]]], count: int) -> dict[str, Any]:
+    """A row's numbers: its speed, ratios to both forms of `predict`, peak memory, greatest difference of a score."""
+    like = PREDICT if row == PIPELINE else SAME
+    differences = [
+        abs(a - b) for mine, theirs in zip(took[row], took[like], strict=True)
+        for a, b in zip(mine["scores"], theirs["scores"], strict=True)
+    ]  # fmt: skip
+    return {
+        "pairs_per_second": count / sum(part["seconds"] for part in took[row]),
+        **{
+            f"times_{other}, {kind}": statistics.median(
+                theirs[kind] / mine[kind] for mine, theirs in zip(took[row], took[other], strict=True)
+            )
+            for kind in ("seconds", "processor")
+            for other in (PREDICT, SAME)
+        },
+        "peak_gb": max(part["peak_gb"] for part in took[row]),
+        "difference": max(differences),
+    }
+
+
+def print_table(rows: dict[str, dict[str, Any]], share: dict[str, float]) -> None:
+    """Show the rows and the share of the processor's speed."""
     print(f"{'':<22}{'':>9}{'seconds':^20}{'processor seconds':^20}")
     heads = f"{'x predict':>11}{'x same':>9}" * 2
     print(f"{'row':<22}{'pairs/s':>9}{heads}{'peak GB':>9}{'difference':>12}")
-    for row in ROWS:
-        like = PREDICT if row == PIPELINE else SAME
-        ratio = {
-            (kind, other): statistics.median(b[kind] / a[kind] for a, b in zip(took[row], took[other], strict=True))
-            for kind in shares
-            for other in (PREDICT, SAME)
-        }
-        differences = [
-            abs(a - b) for mine, theirs in zip(took[row], took[like], strict=True)
-            for a, b in zip(mine["scores"], theirs["scores"], strict=True)
-        ]  # fmt: skip
-        made = {
-            "pairs_per_second": count / sum(a["seconds"] for a in took[row]),
-            **{f"times_{other}, {kind}": value for (kind, other), value in ratio.items()},
-            "peak_gb": max(a["peak_gb"] for a in took[row]),
-            "difference": max(differences),
-        }
-        found["rows"][row] = made
-        times = "".join(f"{ratio[kind, PREDICT]:>11.2f}{ratio[kind, SAME]:>9.2f}" for kind in shares)
-        print(f"{row:<22}{made['pairs_per_second']:>9.1f}{times}{made['peak_gb']:>9.2f}{made['difference']:>12.5f}")
+    for name, row in rows.items():
+        times = "".join(
+            f"{row[f'times_{PREDICT}, {kind}']:>11.2f}{row[f'times_{SAME}, {kind}']:>9.2f}"
+            for kind in ("seconds", "processor")
+        )
+        print(f"{name:<22}{row['pairs_per_second']:>9.1f}{times}{row['peak_gb']:>9.2f}{row['difference']:>12.5f}")
     print(
         f"share of the matrix product's speed: {share['seconds']:.0%} of its seconds, {share['processor']:.0%} of its "
         "processor seconds",
         flush=True,
     )
-    return found
 
 
 def ask(worker: subprocess.Popen[str], part: int | None) -> str:

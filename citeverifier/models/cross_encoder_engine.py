@@ -144,8 +144,8 @@ class CrossEncoderEngine:
 
         def forward(batch: list[int]) -> None:
             inputs = self.inputs.collate([rows[i] for i in batch])
-            found = self.values(self.model, {key: value.to(self.device) for key, value in inputs.items()})
-            values[batch] = found.double().cpu().numpy()
+            outputs = self.values(self.model, {key: value.to(self.device) for key, value in inputs.items()})
+            values[batch] = outputs.double().cpu().numpy()
 
         self.batches.run(lengths, forward)
         return values

@@ -145,5 +145,5 @@ def last_linear(model: torch.nn.Module) -> torch.nn.Linear:
 
     heads = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m.out_features == 1]
     if not heads:
-        raise ValueError(f"expected {type(model).__name__} to end in a linear layer with one output, found none")
+        raise ValueError(f"expected {type(model).__name__} to end in a linear layer with one output, got none")
     return heads[-1]

@@ -73,11 +73,11 @@ class LateInteractionInputs:
             return bare["input_ids"], [s is not None for s in bare.sequence_ids(0)]
         both = self.tokenizer(text, context)
         ids, owners = both["input_ids"], both.sequence_ids(0)
-        over = len(ids) - self.limit
-        of_context = [i for i, owner in enumerate(owners) if owner == 1]
-        if over >= len(of_context):
+        excess = len(ids) - self.limit
+        context_tokens = [i for i, owner in enumerate(owners) if owner == 1]
+        if excess >= len(context_tokens):
             return bare["input_ids"], [s is not None for s in bare.sequence_ids(0)]
-        cut = set(of_context[len(of_context) - max(0, over) :])
+        cut = set(context_tokens[len(context_tokens) - max(0, excess) :])
         kept = [i for i in range(len(ids)) if i not in cut]
         return [ids[i] for i in kept], [owners[i] == 0 for i in kept]
 

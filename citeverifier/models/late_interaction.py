@@ -4,8 +4,8 @@ Statement and documents are encoded apart by one encoder. Each statement token i
 document of the premise (cosine); the matches are pooled with learnt salience in three ways and a linear layer
 makes one ordinal logit of them. "Every salient token is covered" is full support, "some are" is partial.
 
-A document longer than a window counts with one of them, its best passage: in a text of thousands of tokens something
-near to any token is found by chance.
+A document longer than a window counts with one of them, its best passage: a text of thousands of tokens holds
+something near to any token by chance.
 """
 
 from __future__ import annotations

@@ -38,10 +38,10 @@ class Vectors:
 
     def get(self, key: Any) -> list[Tensor] | None:
         """The vectors of a key, None where they are not known."""
-        found = self._known.get(key)
-        if found is not None:
+        vectors = self._known.get(key)
+        if vectors is not None:
             self._known.move_to_end(key)
-        return found
+        return vectors
 
     def put(self, key: Any, vectors: list[Tensor]) -> None:
         """Keep the vectors of a new key."""
@@ -126,7 +126,7 @@ class LateInteractionEngine:
 
     def _encode(self, ids: Sequence[list[int]], keep: Callable[[int, Tensor], Tensor]) -> list[Tensor]:
         """What `keep` makes of the position and the token vectors (tokens, h), in float32, of each row."""
-        found: dict[int, Tensor] = {}
+        kept: dict[int, Tensor] = {}
 
         def forward(batch: list[int]) -> None:
             rows = [ids[i] for i in batch]
@@ -135,28 +135,28 @@ class LateInteractionEngine:
                 pad([[1] * len(row) for row in rows], 0).to(self.device),
             ).float()
             for at, i in enumerate(batch):
-                found[i] = keep(i, tokens[at, : len(ids[i])]).to(self.dtype)
+                kept[i] = keep(i, tokens[at, : len(ids[i])]).to(self.dtype)
 
         self.batches.run([len(row) for row in ids], forward)
-        return [found[i] for i in range(len(ids))]
+        return [kept[i] for i in range(len(ids))]
 
     def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, Tensor], dict[Key, str]]:
         """The vectors of the tokens that count, of each statement; and why some have none."""
-        found = {key: known[0] for key in keys if (known := self.cache.get(key)) is not None}
+        vectors = {key: known[0] for key in keys if (known := self.cache.get(key)) is not None}
         reasons: dict[Key, str] = {}
         new: dict[Key, tuple[list[int], list[bool]]] = {}
         for key in keys:
-            if key not in found:
+            if key not in vectors:
                 try:
                     new[key] = self.inputs.statement(key)
                 except StatementTooLong as error:
                     reasons[key] = str(error)
         ids, masks = [row for row, _ in new.values()], [torch.tensor(mask) for _, mask in new.values()]
         result.tokens += sum(map(len, ids))
-        for key, vectors in zip(new, self._encode(ids, lambda i, t: t[masks[i].to(self.device)]), strict=True):
-            found[key] = vectors
-            self.cache.put(key, [vectors])
-        return found, reasons
+        for key, encoded in zip(new, self._encode(ids, lambda i, t: t[masks[i].to(self.device)]), strict=True):
+            vectors[key] = encoded
+            self.cache.put(key, [encoded])
+        return vectors, reasons
 
     def _documents(self, texts: Sequence[str], result: Logits) -> dict[str, list[Tensor]]:
         """The normalised token vectors of each window of each document."""

@@ -1,4 +1,4 @@
-"""What a training run is told."""
+"""The hyper-parameters of a training run."""
 
 from __future__ import annotations
 

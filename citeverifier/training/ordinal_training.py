@@ -62,12 +62,11 @@ def train(
     train_set, dev_set = prepare(inputs, train_pairs, options), prepare(inputs, dev_pairs, options)
     dropped = len(train_pairs) - len(train_set.pairs)
     log.info(
-        "training on %d pairs (%d over the length limit dropped), dev %d (%d dropped); tokenised in %.1f s",
+        "training on %d pairs (%d over the length limit dropped), dev %d (%d dropped)",
         len(train_set.pairs),
         dropped,
         len(dev_set.pairs),
         len(dev_pairs) - len(dev_set.pairs),
-        train_set.seconds + dev_set.seconds,
     )
     start_head(model, inputs, train_set, options)
     trainer = ordinal_trainer(model, inputs, options, train_set, dev_set)
@@ -98,9 +97,9 @@ def start_head(model: Any, inputs: Any, train_set: Prepared, options: TrainingOp
     if options.shape != "late_interaction" or is_trained(options.backbone):
         return
     supported = [i for i, row in enumerate(train_set.labels) if row[0] == Support.FULL]
-    of_examples = list({train_set.pairs[i].example: i for i in supported}.values())
-    if len(of_examples) > 1:
-        chosen = random.Random(options.seed).sample(of_examples, min(START_PAIRS, len(of_examples)))
+    one_an_example = list({train_set.pairs[i].example: i for i in supported}.values())
+    if len(one_an_example) > 1:
+        chosen = random.Random(options.seed).sample(one_an_example, min(START_PAIRS, len(one_an_example)))
         unrelated, related = typical_matches(model.eval(), inputs.collate([train_set.items[i] for i in chosen]))
         log.info("tokens match at cosine %.2f in their own documents, %.2f in others'", related, unrelated)
         model.head.start_between(unrelated, related)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,12 +17,11 @@ from citeverifier.training.hyperparameters import TrainingOptions
 
 @dataclass(frozen=True)
 class Prepared:
-    """Pairs within the length limit, their token ids, their `label_rows`, and how long tokenising took."""
+    """Pairs within the length limit, their token ids, and their `label_rows`."""
 
     pairs: list[Pair]
     items: list[dict[str, Any]]
     labels: NDArray[np.float32]
-    seconds: float
 
     @property
     def lengths(self) -> list[int]:
@@ -47,7 +45,6 @@ def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Pre
 
     from citeverifier.models.inputs import StatementTooLong
 
-    started = time.perf_counter()
     kept, items = [], []
     for pair in tqdm(pairs, desc="tokenising", disable=None, leave=False):
         try:
@@ -61,7 +58,7 @@ def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Pre
         raise ValueError(
             f"expected pairs within {options.max_length} tokens, got {len(pairs)} pairs, none of which fits"
         )
-    return Prepared(kept, items, label_rows(kept), time.perf_counter() - started)
+    return Prepared(kept, items, label_rows(kept))
 
 
 def decided(labels: NDArray[np.float32], level: Support) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -44,13 +44,13 @@ class Once:
         probability: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda values: values,
     ) -> Scores:
         """Scores of the pairs; `probability` makes them of the engine's values."""
-        said = [_with_words(pair) for pair in pairs]
-        keys = {i: self._key(pair) for i, pair in enumerate(said) if pair.documents and _has_words(pair.statement)}
-        new = {key: said[i] for i, key in keys.items() if (key, level) not in self._known}
-        found = self.engine(list(new.values()), level)
+        worded = [_with_words(pair) for pair in pairs]
+        keys = {i: self._key(pair) for i, pair in enumerate(worded) if pair.documents and _has_words(pair.statement)}
+        new = {key: worded[i] for i, key in keys.items() if (key, level) not in self._known}
+        logits = self.engine(list(new.values()), level)
         for position, key in enumerate(new):
-            entry = float(found.values[position]), found.reasons.get(position)
-            for known_level in (level,) if position in found.apart else LEVELS:
+            entry = float(logits.values[position]), logits.reasons.get(position)
+            for known_level in (level,) if position in logits.apart else LEVELS:
                 self._known[key, known_level] = entry
         values = np.zeros(len(pairs))
         values[list(keys)] = probability(np.array([self._known[key, level][0] for key in keys.values()]))
@@ -60,8 +60,8 @@ class Once:
                 values[i], reasons[i] = np.nan, "the statement has no words"
         while len(self._known) > KNOWN:
             del self._known[next(iter(self._known))]
-        notes = {"windowed": found.windowed, "packed": found.packed}
-        return Scores(values, reasons, Cost(distinct_pairs=len(new), tokens=found.tokens, notes=notes))
+        notes = {"windowed": logits.windowed, "packed": logits.packed}
+        return Scores(values, reasons, Cost(distinct_pairs=len(new), tokens=logits.tokens, notes=notes))
 
     def _key(self, pair: Pair) -> bytes:
         """A hash of what of a pair decides its score: texts themselves would fill a server's memory."""
