@@ -14,9 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from citeverifier.models.batching import Batches, Logits
 from citeverifier.models.bert_layers import attend_by_products, compute_first_token_only
 from citeverifier.models.inputs import STRIDE_LONG, CrossEncoderInputs
+from citeverifier.models.token_batches import Batches, Logits
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.rendering import DOCUMENT_SEPARATOR
 from citeverifier.text.sentences import sentences

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from citeverifier.metrics.decisions import Floats
-from citeverifier.models.batching import Batches, Logits
 from citeverifier.models.inputs import StatementTooLong, pad
+from citeverifier.models.token_batches import Batches, Logits
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document, render_pair
 from citeverifier.text.sentences import sentences

@@ -15,10 +15,10 @@ from torch import Tensor
 from torch.nn.functional import normalize
 from tqdm.auto import tqdm
 
-from citeverifier.models.batching import Batches, Logits
 from citeverifier.models.bert_layers import attend_by_products
 from citeverifier.models.inputs import LateInteractionInputs, StatementTooLong, pad
 from citeverifier.models.late_interaction import LateInteraction
+from citeverifier.models.token_batches import Batches, Logits
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document
 

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModel, AutoModelForSequenceClassification
 
-from citeverifier.models.batching import Batches
 from citeverifier.models.checkpoint import load_tokenizer
 from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
 from citeverifier.models.cut_points import last_linear
 from citeverifier.models.inputs import STRIDE_LONG, CrossEncoderInputs, LateInteractionInputs
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.models.late_interaction_engine import LateInteractionEngine
+from citeverifier.models.token_batches import Batches
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.rendering import render_pair
 

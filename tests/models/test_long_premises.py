@@ -10,11 +10,11 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification
 
-from citeverifier.models.batching import Logits
 from citeverifier.models.checkpoint import load_tokenizer
 from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
 from citeverifier.models.cut_points import last_linear
 from citeverifier.models.inputs import CrossEncoderInputs
+from citeverifier.models.token_batches import Logits
 from citeverifier.records import Document, Pair, Support
 
 LIMIT = 160
