@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +17,6 @@ log = logging.getLogger(__name__)
 # Padded tokens a forward pass may have: a CPU is busy with few, and small batches pad less; a GPU wants many.
 TOKEN_BUDGET = {"cpu": 1024, "cuda": 32768}
 WORKERS = 4  # batches that run side by side on a CPU, at most: more would wait for Python's lock
-ROUND = 64  # batches a worker between two looks at what did not fit
 
 
 @dataclass
@@ -41,7 +39,7 @@ class Batches:
 
     On a CPU several batches run side by side, each on its part of the threads: threads that share small products spend
     a sixth of their time waiting for each other. Where memory runs out the budget is halved, for good, and the batches
-    that did not fit are taken again in parts.
+    from the first that did not fit on are cut anew.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -50,39 +48,40 @@ class Batches:
 
     def run(self, lengths: Sequence[int], forward: Callable[[list[int]], None]) -> None:
         """`forward` on the positions of each batch; raises torch.OutOfMemoryError where one row alone is too much."""
-        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-        with tqdm(total=len(order), desc="scoring", disable=len(order) < 64 or None, leave=False) as bar:
-            self._rounds(order, lengths, forward, bar)
+        remaining = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+        with tqdm(total=len(lengths), desc="scoring", disable=len(lengths) < 64 or None, leave=False) as bar:
+            while remaining:
+                finished = 0
+                for batch, fits in self._side_by_side(self._cut(remaining, lengths), forward):
+                    if not fits:
+                        self._halve(lengths[batch[0]] * len(batch))
+                        break
+                    finished += len(batch)
+                    bar.update(len(batch))
+                remaining = remaining[finished:]
 
-    def _rounds(
-        self, order: Sequence[int], lengths: Sequence[int], forward: Callable[[list[int]], None], bar: Any
-    ) -> None:
+    def _cut(self, order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
+        """Positions, longest first, in batches within the budget."""
+        batches: list[list[int]] = []
         done = 0
         while done < len(order):
-            batches = self._cut(order, done, lengths)
-            done += sum(map(len, batches))
-            fitted = self._side_by_side(batches, forward)
-            bar.update(sum(len(batch) for batch, fits in zip(batches, fitted, strict=True) if fits))
-            failed = [batch for batch, fits in zip(batches, fitted, strict=True) if not fits]
-            if failed:
-                self.budget = min(lengths[batch[0]] * len(batch) for batch in failed) // 2
-                log.warning("out of memory: going on with batches of %d tokens", self.budget)
-                if torch.cuda.is_available():
-                    torch.cuda.empty_cache()
-                self._rounds([i for batch in failed for i in batch], lengths, forward, bar)
-
-    def _cut(self, order: Sequence[int], done: int, lengths: Sequence[int]) -> list[list[int]]:
-        """The batches of the next round: one, or several a worker, so that they wait for each other seldom."""
-        batches: list[list[int]] = []
-        while done < len(order) and len(batches) < (1 if self.workers == 1 else ROUND * self.workers):
             batches.append(list(order[done : done + max(1, self.budget // max(1, lengths[order[done]]))]))
             done += len(batches[-1])
         return batches
 
-    def _side_by_side(self, batches: Sequence[list[int]], forward: Callable[[list[int]], None]) -> list[bool]:
-        """Whether each batch fitted into memory; all were run."""
+    def _halve(self, tokens: int) -> None:
+        self.budget = tokens // 2
+        log.warning("out of memory: going on with batches of %d tokens", self.budget)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def _side_by_side(
+        self, batches: Sequence[list[int]], forward: Callable[[list[int]], None]
+    ) -> Iterator[tuple[list[int], bool]]:
+        """Each batch, in their order, and whether it fitted into memory."""
         if self.workers == 1 or len(batches) == 1:
-            return [_fits(batch, forward) for batch in batches]
+            yield from ((batch, _fits(batch, forward)) for batch in batches)
+            return
         threads = torch.get_num_threads()
 
         def alone(batch: list[int]) -> bool:
@@ -92,7 +91,7 @@ class Batches:
 
         try:
             with ThreadPoolExecutor(self.workers) as pool:
-                return list(pool.map(alone, batches))
+                yield from zip(batches, pool.map(alone, batches), strict=True)
         finally:
             torch.set_num_threads(threads)  # threads to come begin with the number set last
 
