@@ -6,7 +6,7 @@ import functools
 import json
 import logging
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,7 @@ from citeverifier.paths import configs_dir
 
 if TYPE_CHECKING:
     from citeverifier.llm.client import LLM
-    from citeverifier.records import Example
-    from data_gen.pipeline import Done, Stage
+    from data_gen.pipeline import Chain, Stage
     from data_gen.tools import Tools
 
 log = logging.getLogger(__name__)
@@ -37,54 +36,48 @@ def run(config: DictConfig) -> Path:
     from citeverifier.evaluation.reporting.tables import print_table
     from citeverifier.provenance import provenance
 
-    tools, translator = make_tools(config, folder / "stages")
-    done: list[Done] = []
-    chains: dict[str, Path] = {}
-    for chain, (read, settings, stages) in chains_of(config, tools, translator).items():
-        done += run_chain(chain, read, settings, stages, folder / "stages")
-        chains[chain] = done[-1].path
-    print_table(f"pipeline={config.pipeline.name}", *table_rows(done))
+    tools, translator = make_tools(config)
+    chains = chains_of(config, tools, translator)
+    tallies = [done for chain in chains for done in run_chain(chain, folder / "stages")]
+    print_table(f"pipeline={config.pipeline.name}", *table_rows(tallies))
     for llm in dict.fromkeys(kit.llm() for kit in (tools, translator) if config.asks):
-        counts = llm.spent.notes
+        cached, failed = (llm.spent.notes.get(note, 0) for note in ("cached", "failed"))
         print(
-            f"{llm.name}: sent {llm.spent.calls:,} calls in this run; {counts.get('cached', 0):,} replies came without "
-            f"one, {counts.get('failed', 0):,} failed"
+            f"{llm.name}: sent {llm.spent.calls:,} calls in this run; {cached:,} replies came without one, "
+            f"{failed:,} failed"
         )
     versions = provenance()
     (folder / "provenance.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
-    (folder / "report.json").write_text(json.dumps(report(done), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    finish(config, folder, chains, versions)
+    rows = json.dumps(report(tallies), indent=1, ensure_ascii=False)
+    (folder / "report.json").write_text(rows + "\n", encoding="utf-8")
+    finish(config, folder, {chain.name: chain.paths(folder / "stages")[-1] for chain in chains}, versions)
     return folder
 
 
-def finish(config: DictConfig, folder: Path, chains: Mapping[str, Path], versions: Mapping[str, Any]) -> None:
-    """Export for review, pack, write the card, publish where asked for."""
+def finish(config: DictConfig, folder: Path, files: Mapping[str, Path], versions: Mapping[str, Any]) -> None:
+    """Write the review file, pack, write the card, publish where asked for. `files`: the last one of each chain."""
     from hydra.utils import instantiate
 
     from citeverifier.evaluation.reporting.tables import print_table
     from data_gen.card import dataset_card
-    from data_gen.hub import push_to_hub
-    from data_gen.pack import Recipe, pack, packed_rows
+    from data_gen.pack import PairRecipe, pack, packed_rows
+    from data_gen.publish import publish
     from data_gen.review import write_review
     from data_gen.stage import read_stage
 
     if config.pipeline.review and config.review.file is None:
-        count = write_review(folder / "review", read_stage(chains["main"]))
+        count = write_review(folder / "review" / "review.csv", read_stage(files["main"]))
         print(f"review: {count:,} statements in {folder / 'review'}; come back with review.file=FILE")
     recipes = {
-        name: Recipe(instantiate(node.build), dict(node.sizes), node.get("chain", "main"))
+        name: PairRecipe(instantiate(node.build), dict(node.sizes), node.get("chain", "main"))
         for name, node in config.pipeline.recipes.items()
     }
     packed = pack(
-        chains, folder, recipes=recipes, examples=config.pipeline.examples,
+        files, folder, recipes=recipes, examples=config.pipeline.examples,
         max_examples=config.pipeline.max_examples, shares=dict(config.splits),
     )  # fmt: skip
-    settings = OmegaConf.to_container(OmegaConf.masked_copy(config, ["pipeline", "data", "lang", "limit", "seed"]))
-    assert isinstance(settings, dict)
-    card = dataset_card(
-        packed, title=config.title, pipeline=config.pipeline.name,
-        settings={str(key): value for key, value in settings.items()}, versions=versions,
-    )  # fmt: skip
+    settings: Any = OmegaConf.to_container(OmegaConf.masked_copy(config, ["pipeline", "data", "lang", "limit", "seed"]))
+    card = dataset_card(packed, title=config.title, pipeline=config.pipeline.name, settings=settings, versions=versions)
     (folder / "README.md").write_text(card, encoding="utf-8")
     print_table("packed", *packed_rows(packed))
     for reason, count in sorted(packed.left_out.items()):
@@ -92,10 +85,10 @@ def finish(config: DictConfig, folder: Path, chains: Mapping[str, Path], version
     for what, how in packed.short.items():
         print(f"fewer than asked for: {what}: {how}")
     if config.hub.repo_id is not None:
-        print(f"published: {push_to_hub(folder, config.hub.repo_id, private=config.hub.private)}")
+        print(f"published: {publish(folder, config.hub.repo_id, private=config.hub.private)}")
 
 
-def make_tools(config: DictConfig, folder: Path) -> tuple[Tools, Tools]:
+def make_tools(config: DictConfig) -> tuple[Tools, Tools]:
     """The LLM and the verifier as the config names them, made when first asked for; the same with the translator."""
     from hydra.utils import instantiate
 
@@ -106,7 +99,6 @@ def make_tools(config: DictConfig, folder: Path) -> tuple[Tools, Tools]:
         verifier=functools.cache(lambda: instantiate(config.verifier, _convert_="all")),
         seed=config.seed,
         shares=dict(config.splits),
-        folder=folder,
     )
     other = config.get("translator")
     return tools, tools if other is None else replace(tools, llm=_llm(config, other))
@@ -120,68 +112,58 @@ def _llm(config: DictConfig, node: DictConfig) -> Callable[[], LLM]:
     return functools.cache(lambda: instantiate(node, **dry, _convert_="all"))
 
 
-def chains_of(
-    config: DictConfig, tools: Tools, translator: Tools
-) -> dict[str, tuple[Callable[[], Iterator[Example]], dict[str, Any], list[Stage]]]:
-    """By chain: what reads its source, that source's settings, its stages. A chain without a path is left out."""
-    from hydra.utils import instantiate
+def chains_of(config: DictConfig, tools: Tools, translator: Tools) -> list[Chain]:
+    """The pipeline's chains; one without a path is left out."""
+    from data_gen.pipeline import Chain, file_hash
+    from data_gen.questions import read_questions
 
-    from data_gen.pipeline import Stage, file_hash
-    from data_gen.source import Source, read_source
-
-    chains: dict[str, tuple[Callable[[], Iterator[Example]], dict[str, Any], list[Stage]]] = {}
-    for chain, node in config.pipeline.chains.items():
+    chains = []
+    for name, node in config.pipeline.chains.items():
         if node.data.path is None:
             continue
-        names = [name for name in node.stages if name not in config.skip]
-        unknown = [name for name in names if name not in config.steps]
+        names = [stage for stage in node.stages if stage not in config.skip]
+        unknown = [stage for stage in names if stage not in config.steps]
         if unknown:
-            raise ValueError(f"pipeline.chains.{chain}.stages: expected names of steps, came {', '.join(unknown)}")
-        source = Source(**OmegaConf.to_container(node.data, resolve=True))  # type: ignore[arg-type]
-        # What will be translated is read in one language.
-        lang = config.source_lang if "translate" in names else config.lang
-        limit = config.limit if chain == "main" else None
-        settings = {**vars(source), "lang": lang, "limit": limit, "seed": config.seed, "sha256": file_hash(source.path)}
-        stages = []
-        for name in names:
-            step: Any = OmegaConf.to_container(config.steps[name], resolve=True)
-            if config.dry_run and name == "source":
-                step["statements"] = True  # stand-ins for what an LLM would write
-            shared = {"seed": config.seed, "splits": dict(config.splits)}
-            judged = {"verifier": OmegaConf.to_container(config.verifier)} if name in config.judging else {}
-            stages.append(
-                Stage(
-                    name,
-                    instantiate({**step, "_partial_": True}, _convert_="all"),
-                    {**step, **shared, **judged},
-                    translator if name == "translate" else tools,
-                )
-            )
-        chains[chain] = (
-            functools.partial(read_source, source, lang=lang, limit=limit, seed=config.seed),
-            settings,
-            stages,
-        )
+            raise ValueError(f"pipeline.chains.{name}.stages: expected names of steps, got {', '.join(unknown)}")
+        data: Any = OmegaConf.to_container(node.data, resolve=True)
+        drawn = {
+            # What will be translated is read in one language.
+            "lang": config.source_lang if "translate" in names else config.lang,
+            "limit": config.limit if name == "main" else None,
+            "seed": config.seed,
+        }
+        stages = [_stage(config, stage, translator if stage == "translate" else tools) for stage in names]
+        read = functools.partial(read_questions, data, **drawn)
+        chains.append(Chain(name, read, {**data, **drawn, "sha256": file_hash(data["path"])}, stages))
     return chains
+
+
+def _stage(config: DictConfig, name: str, tools: Tools) -> Stage:
+    from hydra.utils import instantiate
+
+    from data_gen.pipeline import Stage
+
+    step: Any = OmegaConf.to_container(config.steps[name], resolve=True)
+    if config.dry_run and name == "source":
+        step["statements"] = True  # stand-ins for what an LLM would write
+    shared = {"seed": config.seed, "splits": dict(config.splits)}
+    judged = {"verifier": OmegaConf.to_container(config.verifier)} if name in config.judging else {}
+    make = instantiate({**step, "_partial_": True}, _convert_="all")
+    return Stage(name, make, {**step, **shared, **judged}, tools)
 
 
 def plan(config: DictConfig) -> None:
     """Print how many calls and tokens the run would take, sending nothing."""
     from citeverifier.evaluation.reporting.tables import print_table
-    from data_gen.pipeline import cost, plan_chain
+    from data_gen.pipeline import money, plan_chain
 
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        tools, translator = make_tools(config, Path(folder))
-        for chain, (read, _, stages) in chains_of(config, tools, translator).items():
-            for stage in plan_chain(chain, read, stages, Path(folder)):
-                price = cost(stage.prices, stage.prompt_tokens, 0)
-                rows.append(
-                    [
-                        stage.name, f"{stage.records:,}", f"{stage.calls:,}", f"{stage.prompt_tokens:,}",
-                        "-" if price is None else f"{price:.2f}",
-                    ]
-                )  # fmt: skip
+        chains = chains_of(config, *make_tools(config))
+        planned = [stage for chain in chains for stage in plan_chain(chain, Path(folder))]
+    rows = [
+        [name, f"{tally.asked:,}", f"{tally.cost.calls:,}", f"{tally.cost.tokens:,}", money(tally.cost)]
+        for name, tally in planned
+    ]
     print_table(
         "dry run: nothing was sent; as if every record were kept and every first attempt good",
         ["stage", "records", "calls", "tokens in", "cost of these"],

@@ -12,7 +12,7 @@ from citeverifier.records import Example, Statement
 from citeverifier.text.markers import cited_sentences, remove_markers
 from citeverifier.text.words import words
 from data_gen.checks import failure, in_language, is_refusal
-from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, made, one_by_one
+from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
 
 
@@ -32,16 +32,16 @@ def by_llm(
     not there, or has no cited statement. Sentences without a citation, and those that cite more than `max_citations`,
     stay as statements that cite nothing; those under `min_statement_words` go.
     """
-    written = Prompt.load(prompt, prompt_lang)
-    made_with = tools.made_with(written)
+    template = Prompt.load(prompt, prompt_lang)
+    made_with = tools.made_with(template)
 
     def ask(example: Example) -> Asking:
-        messages = written.render(question=example.question, documents=example.documents)
+        messages = template.render(question=example.question, documents=example.documents)
         reply = yield Request(messages, max_tokens=max_tokens)
         if reply.text is None:
             return drop(failure(reply.error), reply.error)
         outcome = read_answer(example, without_thinking(reply.text), max_words, min_statement_words, max_citations)
-        meta = {**made(example, "answer", made_with), "reference": example.answer}
+        meta = {**marked(example, "answer", made_with), "reference": example.answer}
         return replace(outcome, records=tuple(replace(record, meta=meta) for record in outcome.records))
 
     return asking(ask, tools.llm(), made_with)
@@ -52,21 +52,21 @@ def read_answer(
 ) -> Outcome:
     """The example with the statements of an answer with citation markers, or why it has none."""
     unmarked = remove_markers(text.strip(), len(example.documents))
-    said = words(unmarked.text)
-    if not said:
+    length = len(words(unmarked.text))
+    if not length:
         return drop("empty answer", text)
-    if len(said) > max_words:
-        return drop("answer too long", f"{len(said):,} words: {text}")
+    if length > max_words:
+        return drop("answer too long", f"{length:,} words: {text}")
     if is_refusal(text):
         return drop("refusal", text)
     if not in_language(unmarked.text, example.lang):
         return drop("wrong language", text)
-    found = cited_sentences(unmarked, example.lang)
-    if any(sentence.out_of_range for sentence in found):
+    sentences = cited_sentences(unmarked, example.lang)
+    if any(sentence.out_of_range for sentence in sentences):
         return drop("cites a document that is not there", text)
     counts: Counter[str] = Counter()
     statements = []
-    for sentence in found:
+    for sentence in sentences:
         positions = tuple(sorted(sentence.positions))
         if len(words(sentence.text)) < min_statement_words:
             counts["statement too short"] += 1
@@ -87,9 +87,7 @@ def own(tools: Tools) -> Step:
     """Answers that a RAG system gave itself: the statements of the records, or those of an answer with markers."""
 
     def read(example: Example) -> Outcome:
-        if example.statements:
-            return _with_citations(example)
-        return read_answer(example, example.answer or "")
+        return _with_citations(example) if example.statements else read_answer(example, example.answer or "")
 
     return one_by_one(read)
 
@@ -100,6 +98,5 @@ def by_rules(tools: Tools) -> Step:
 
 
 def _with_citations(example: Example) -> Outcome:
-    if not any(statement.citations for statement in example.statements):
-        return drop("no cited statement")
-    return keep(example)
+    cites = any(statement.citations for statement in example.statements)
+    return keep(example) if cites else drop("no cited statement")

@@ -11,23 +11,15 @@ from citeverifier.evaluation.reporting.tables import markdown
 from data_gen.pack import ENTRY, Packed, packed_rows
 
 _LICENCES = {"hotpotqa": "cc-by-sa-4.0", "mini": "cc-by-4.0"}
-_COUNT = {"pairs": "pairs", "examples": "records"}
 
 
 def dataset_card(
     packed: Packed, *, title: str, pipeline: str, settings: Mapping[str, Any], versions: Mapping[str, Any]
 ) -> str:
     """README.md of a dataset: what is in it, how to load it, who and what made it, what was left out."""
-    languages = sorted({lang for _, _, lang, _ in packed.counts})
-    configs = "\n".join(_config(name, packed) for name in ("pairs", "examples") if packed.total(name))
-    licences = sorted({_LICENCES[source] for source in packed.sources if source in _LICENCES})
     unknown = sorted(source for source in packed.sources if source not in _LICENCES)
     return f"""---
-language: [{", ".join(languages)}]
-{f"license: {licences[0]}" if len(licences) == 1 and not unknown else "license: other"}
-tags: [citation-verification, attribution, citeverifier]
-configs:
-{configs}
+{_front(packed, unknown)}
 ---
 
 # {title}
@@ -62,12 +54,22 @@ Questions come from: {", ".join(f"{name} ({count:,} records)" for name, count in
 """
 
 
-def _config(name: str, packed: Packed) -> str:
-    files = [path for path in packed.files if path.startswith(f"parquet/{name}_")]
-    lines = [f"- config_name: {name}", "  data_files:"]
-    for path in sorted(files):
-        lines += [f"  - split: {Path(path).stem.removeprefix(f'{name}_')}", f"    path: {path}"]
-    return "\n".join(lines)
+def _front(packed: Packed, unknown: list[str]) -> str:
+    """The card's metadata: languages, licence, the files of each configuration."""
+    from huggingface_hub import DatasetCardData
+
+    licences = sorted({_LICENCES[source] for source in packed.sources if source in _LICENCES})
+    configs = []
+    for name in (name for name in ("pairs", "examples") if packed.total(name)):
+        paths = sorted(path for path in packed.files if path.startswith(f"parquet/{name}_"))
+        files = [{"split": Path(path).stem.removeprefix(f"{name}_"), "path": path} for path in paths]
+        configs.append({"config_name": name, "data_files": files})
+    return DatasetCardData(
+        language=sorted({lang for _, _, lang, _ in packed.counts}),
+        license=licences[0] if len(licences) == 1 and not unknown else "other",
+        tags=["citation-verification", "attribution", "citeverifier"],
+        configs=configs,
+    ).to_yaml()
 
 
 def _left_out(packed: Packed) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,17 +15,10 @@ from citeverifier.text.language import language
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import normalise, words
 
-_REFUSALS = {
-    "en": ("i'm sorry", "i am sorry", "i cannot", "i can't", "i'm unable", "i am unable", "as an ai"),
-    "pl": ("przykro mi", "przepraszam", "nie mogę", "nie jestem w stanie", "jako model językowy"),
-}
-_LETTERS = {"pl": frozenset("ąćęłńóśźż")}  # letters that tell a language, besides its stop words
-_LONG = 16  # a text of so many words holds a stop word or such a letter
-_THOUSANDS = {1_000: ("tys", "thousand", "k"), 1_000_000: ("mln", "mili", "million")}
+_LONG = 16  # a text of so many words holds a stop word or a letter of its language's own
 _FEW = 3  # so many names tell whether names were kept
 _CAPITAL_FIRST = re.compile(r"^\W*\w+")
 _STEM = 4  # letters that survive inflection: "Warsaw", "Warszawie"
-
 
 _FAILURES = {"cut": "reply cut off", "refused": "refusal", "empty": "empty reply", "expected JSON": "no JSON"}
 NO_REPLY = "no reply"  # the server gave none; the client has tried again already
@@ -33,21 +26,29 @@ NO_REPLY = "no reply"  # the server gave none; the client has tried again alread
 
 def failure(error: str | None) -> str:
     """Why a reply has no text, as one of a few reasons to count; NO_REPLY where asking in another way is no help."""
-    found = (reason for start, reason in _FAILURES.items() if (error or "").startswith(start))
-    return next(found, NO_REPLY)
+    return next((reason for start, reason in _FAILURES.items() if (error or "").startswith(start)), NO_REPLY)
 
 
 def is_refusal(text: str) -> bool:
     """Whether a reply begins by refusing, in any known language."""
     start = text.strip().lower().replace("’", "'")[:60]
-    return any(start.startswith(phrase) for phrases in _REFUSALS.values() for phrase in phrases)
+    return any(start.startswith(phrase) for code in LANGUAGES for phrase in language(code).refusals)
+
+
+def object_schema(**fields: str | Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of an object with these fields: a type, or the strings that a field may be."""
+    properties = {
+        name: {"type": kind} if isinstance(kind, str) else {"type": "string", "enum": list(kind)}
+        for name, kind in fields.items()
+    }
+    return {"type": "object", "properties": properties, "required": list(fields), "additionalProperties": False}
 
 
 def json_object(text: str) -> Mapping[str, Any] | str:
     """The one JSON object of a reply, or why there is none: "refusal" or "no JSON"."""
-    found, _ = parse_json(text)
-    if isinstance(found, Mapping):
-        return found
+    value, _ = parse_json(text)
+    if isinstance(value, Mapping):
+        return value
     return "refusal" if is_refusal(text) else "no JSON"
 
 
@@ -56,15 +57,15 @@ def in_language(text: str, lang: str) -> bool:
 
     False where another language has more of them, or where a long text has none of its own.
     """
-    said = words(text)
+    spoken = words(text)
     counts = {}
     for code in LANGUAGES:
         foreign = {word for other in LANGUAGES if other != code for word in _small_words(other)}
-        counts[code] = sum(word in _small_words(code) - foreign for word in said)
-    if max(count for code, count in counts.items() if code != lang) > counts[lang]:
+        counts[code] = sum(word in _small_words(code) - foreign for word in spoken)
+    if max((count for code, count in counts.items() if code != lang), default=0) > counts[lang]:
         return False
-    letters = _LETTERS.get(lang, frozenset())
-    return counts[lang] > 0 or len(said) < _LONG or any(letters & set(word) for word in said)
+    letters = language(lang).letters
+    return counts[lang] > 0 or len(spoken) < _LONG or any(letters & set(word) for word in spoken)
 
 
 def _small_words(lang: str) -> frozenset[str]:
@@ -78,11 +79,12 @@ def same_words(first: str, second: str) -> bool:
 
 def lost_numbers(source: str, target: str) -> list[str]:
     """The numbers of two or more digits that a translation lacks, however written ("1,234", "1 234", "5 tys.")."""
-    said = words(target)
-    held = set(said)
-    for number, unit in pairwise(said):
-        for factor, names_of in _THOUSANDS.items():
-            if unit.startswith(names_of) and number.isdigit():
+    units = {unit: factor for code in LANGUAGES for unit, factor in language(code).large_numbers.items()}
+    written = words(target)
+    held = set(written)
+    for number, unit in pairwise(written):
+        for beginning, factor in units.items():
+            if unit.startswith(beginning) and number.isdigit():
                 held.add(str(int(number) * factor))
     return [number for number in dict.fromkeys(numbers(source)) if len(number) > 1 and words(number)[0] not in held]
 
@@ -94,11 +96,11 @@ def names_kept(source: str, target: str, lang: str) -> float:
     language ("Germany", "Niemcy"), so the share is seldom 1, and tells only where most are missing.
     """
     inside = " ".join(_CAPITAL_FIRST.sub(" ", sentence) for sentence in sentences(source, lang))
-    found = names(inside, lang)
-    if len(found) < _FEW:
+    in_source = names(inside, lang)
+    if len(in_source) < _FEW:
         return 1.0
     stems = {_stem(word) for word in words(target)}
-    return sum(any(_stem(word) in stems for word in words(name)) for name in found) / len(found)
+    return sum(any(_stem(word) in stems for word in words(name)) for name in in_source) / len(in_source)
 
 
 def _stem(word: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
-from citeverifier.records import Example, Support
-from data_gen.stage import Outcome, Step, drop, in_batches, keep
-from data_gen.support import judge, premise
+from citeverifier.records import Example
+from data_gen.judging import Checking, judging, premise
+from data_gen.stage import Outcome, Step, drop, keep
 from data_gen.tools import Tools
 
 _REASONS = {False: "statement not supported", None: "statement unscored"}
@@ -21,7 +20,6 @@ def by_verifier(
     level: str = "full",
     threshold: float | None = None,
     unit: Literal["answer", "statement"] = "answer",
-    batch: int = 128,
 ) -> Step:
     """Each cited statement against all of its documents together, at `level`, decided at `threshold`.
 
@@ -30,35 +28,20 @@ def by_verifier(
         that nothing is asked about it, and drops an answer with none left. An unscored statement fails too, and is
         counted apart.
     """
-    asked = Support.parse(level)
     if unit not in ("answer", "statement"):
-        raise ValueError(f"filter.unit: expected answer or statement, came {unit!r}")
+        raise ValueError(f"filter.unit: expected answer or statement, got {unit!r}")
 
-    def run(records: Iterator[Example]) -> Iterator[Outcome]:
-        verifier = tools.verifier()
-        for examples in in_batches(records, batch):
-            places = [
-                (i, number)
-                for i, example in enumerate(examples)
-                for number, statement in enumerate(example.statements)
-                if statement.citations
-            ]
-            pairs = [premise(examples[i], n, examples[i].statements[n].citations) for i, n in places]
-            verdicts = judge(verifier, pairs, asked, threshold)
-            failed: dict[int, dict[int, str]] = {i: {} for i in range(len(examples))}
-            for (i, number), supported in zip(places, verdicts.supported, strict=True):
-                if supported is not True:
-                    failed[i][number] = _REASONS[supported]
-            for i, example in enumerate(examples):
-                outcome = _fold(example, failed[i], unit)
-                if i == 0:  # what a verifier behind an LLM cost, once a batch
-                    outcome = replace(outcome, calls=verdicts.calls, prompt_tokens=verdicts.tokens)
-                yield outcome
+    def check(example: Example) -> Checking:
+        numbers = [number for number, statement in enumerate(example.statements) if statement.citations]
+        verdicts = yield [premise(example, number, example.statements[number].citations) for number in numbers]
+        answers = zip(numbers, verdicts, strict=True)
+        failed = {number: _REASONS[supported] for number, supported in answers if supported is not True}
+        return _without(example, failed, unit)
 
-    return Step(run, judges=True)
+    return judging(check, tools, level, threshold)
 
 
-def _fold(example: Example, failed: dict[int, str], unit: str) -> Outcome:
+def _without(example: Example, failed: dict[int, str], unit: str) -> Outcome:
     counts = Counter(failed.values())
     if failed and unit == "answer":
         first = min(failed)

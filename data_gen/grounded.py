@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from citeverifier.llm.client import Request
 from citeverifier.llm.prompts import Prompt
-from citeverifier.records import Example, RecordError, Support
+from citeverifier.records import Example, Pair, RecordError, Support
 from citeverifier.text.words import normalise, words
-from data_gen.checks import failure, json_object
-from data_gen.stage import Asking, Step, asking, drop, keep, made
+from data_gen.checks import failure, json_object, object_schema
+from data_gen.judging import labelled
+from data_gen.stage import Asking, Step, asking, drop, keep, marked
 from data_gen.tools import Tools
 
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "quote": {"type": "string"},
-        "support": {"type": "string", "enum": [level.label for level in Support]},
-    },
-    "required": ["quote", "support"],
-    "additionalProperties": False,
-}
+SCHEMA = object_schema(quote="string", support=[level.label for level in Support])
 
 
 def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "en", max_tokens: int = 400) -> Step:
@@ -30,8 +24,8 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
     A verdict of partial or full without a quote that stands in the document is thrown away. What is left goes into
     meta's `judged`: [statement, document, support], by position.
     """
-    written = Prompt.load(prompt, prompt_lang)
-    made_with = tools.made_with(written)
+    template = Prompt.load(prompt, prompt_lang)
+    made_with = tools.made_with(template)
 
     def ask(example: Example) -> Asking:
         counts: Counter[str] = Counter()
@@ -39,8 +33,8 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
         for number, statement in enumerate(example.statements):
             for position in statement.citations:
                 document = example.documents[position]
-                messages = written.render(question=example.question, statement=statement.text, document=document)
-                reply = yield Request(tuple(messages), schema=SCHEMA, max_tokens=max_tokens)
+                messages = template.render(question=example.question, statement=statement.text, document=document)
+                reply = yield Request(messages, schema=SCHEMA, max_tokens=max_tokens)
                 if reply.text is None:
                     counts[f"verdict: {failure(reply.error)}"] += 1
                     continue
@@ -51,7 +45,7 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
                     counts[f"verdict: {verdict}"] += 1
         if not judged:
             return drop("no usable verdict", None, counts)
-        meta = {**made(example, "grounded", made_with), "judged": judged}
+        meta = {**marked(example, "grounded", made_with), "judged": judged}
         return keep(replace(example, meta=meta), counts=counts)
 
     return asking(ask, tools.llm(), made_with)
@@ -72,3 +66,11 @@ def read_verdict(text: str, document: str) -> Support | str:
     if support > Support.NONE and (not words(quote) or f" {normalise(quote)} " not in f" {normalise(document)} "):
         return "quote not in the document"
     return support
+
+
+def judged_pairs(examples: Iterable[Example]) -> Iterator[Pair]:
+    """A pair for each verdict in meta's `judged`: the statement, the document, the level that the LLM proved."""
+    for example in examples:
+        for number, position, support in example.meta.get("judged", ()):
+            level = Support.parse(support)
+            yield labelled(example, number, position, f"judged:{example.statements[number].kind}", (level, level))

@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from citeverifier.cost import Cost
 from citeverifier.records import Example
 from data_gen.stage import Step, Tally, read_stage, run_stage
 from data_gen.tools import Tools
 
 log = logging.getLogger(__name__)
-
-Settings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -25,53 +24,52 @@ class Stage:
 
     name: str
     make: Callable[[Tools], Step]
-    settings: Settings
+    settings: Mapping[str, Any]
     tools: Tools
 
 
 @dataclass(frozen=True)
-class Done:
-    """A stage that has run: what it did, its file, and the LLM's price of a million tokens (input, output)."""
+class Chain:
+    """Stages on what `read` yields, with the settings that it depends on; files are `CHAIN-NN-STAGE.jsonl`."""
 
     name: str
-    tally: Tally
-    path: Path
-    prices: Any = None
+    read: Callable[[], Iterator[Example]]
+    settings: Mapping[str, Any]
+    stages: Sequence[Stage]
+
+    def paths(self, folder: Path) -> list[Path]:
+        """The stages' files."""
+        return [folder / f"{self.name}-{number:02d}-{stage.name}.jsonl" for number, stage in enumerate(self.stages, 1)]
 
 
-def run_chain(
-    chain: str, read: Callable[[], Iterator[Example]], read_settings: Settings, stages: Sequence[Stage], folder: Path
-) -> list[Done]:
-    """Run the stages of a chain on what `read` yields; files are `folder/CHAIN-NN-STAGE.jsonl`.
+def run_chain(chain: Chain, folder: Path) -> list[tuple[str, Tally]]:
+    """Run the stages of a chain; returns what each did.
 
     A stage whose settings, or those of a stage before it, are others than its file was made with is made anew; one that
     asks an LLM is not, since its file has cost something: raises ValueError that names what differs.
     """
-    done: list[Done] = []
+    tallies: list[tuple[str, Tally]] = []
     before: Path | None = None
-    settings: dict[str, Any] = {"data": dict(read_settings)}
-    for number, stage in enumerate(stages, 1):
-        path = folder / f"{chain}-{number:02d}-{stage.name}.jsonl"
-        tools = replace(stage.tools, before=before, folder=folder)
-        step = stage.make(tools)
+    settings: dict[str, Any] = {"data": dict(chain.settings)}
+    for stage, path in zip(chain.stages, chain.paths(folder), strict=True):
+        step = stage.make(replace(stage.tools, before=before))
         settings = {**settings, stage.name: {**stage.settings, **step.made_with}}
         _check_settings(path, settings, step)
-        records = read() if before is None else read_stage(before)
-        tally = run_stage(stage.name, path, records, step)
-        done.append(Done(stage.name, tally, path, tools.llm().options.prices if step.asks else None))
+        records = chain.read() if before is None else read_stage(before)
+        tallies.append((stage.name, run_stage(stage.name, path, records, step)))
         before = path
-    return done
+    return tallies
 
 
-def _check_settings(path: Path, settings: Settings, step: Step) -> None:
+def _check_settings(path: Path, settings: Mapping[str, Any], step: Step) -> None:
     """Start the stage's file anew, or refuse, where it was made with other settings."""
     file = path.with_suffix(".settings.json")
     wanted = json.loads(json.dumps(settings, sort_keys=True))
     if path.is_file() and file.is_file():
-        found = json.loads(file.read_text(encoding="utf-8"))
-        if found == wanted:
+        saved = json.loads(file.read_text(encoding="utf-8"))
+        if saved == wanted:
             return
-        changed = _differences(found, wanted)
+        changed = _differences(saved, wanted)
         if step.asks:
             raise ValueError(
                 f"{path}: made with other settings ({'; '.join(changed[:5])}). Take another output_dir (replies in the "
@@ -87,99 +85,81 @@ def _check_settings(path: Path, settings: Settings, step: Step) -> None:
     partial.replace(file)
 
 
-def _differences(found: Settings, wanted: Settings, prefix: str = "") -> list[str]:
+def _differences(saved: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
     """The keys that differ, "filter.level: full before, partial now"."""
     differences = []
-    for key in dict.fromkeys([*found, *wanted]):
-        a, b = found.get(key), wanted.get(key)
-        if isinstance(a, dict) and isinstance(b, dict):
-            differences += _differences(a, b, f"{prefix}{key}.")
-        elif a != b:
-            differences.append(f"{prefix}{key}: {str(a)[:60]} before, {str(b)[:60]} now")
+    for key in dict.fromkeys([*saved, *wanted]):
+        old, new = saved.get(key), wanted.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            differences += _differences(old, new, f"{prefix}{key}.")
+        elif old != new:
+            differences.append(f"{prefix}{key}: {str(old)[:60]} before, {str(new)[:60]} now")
     return differences
 
 
-def file_hash(path: str) -> str | None:
+def file_hash(path: str | Path) -> str | None:
     """sha256 of a local file; None for anything else (the bundled set, a hub id)."""
-    file = Path(path)
-    if not file.is_file():
+    if not Path(path).is_file():
         return None
-    with file.open("rb") as opened:
+    with Path(path).open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-@dataclass(frozen=True)
-class Planned:
-    """What a stage would ask: records, calls, prompt tokens; the latter two as the client estimates them."""
-
-    name: str
-    records: int
-    calls: int
-    prompt_tokens: int
-    prices: Any
-
-
-def plan_chain(
-    chain: str, read: Callable[[], Iterator[Example]], stages: Sequence[Stage], folder: Path
-) -> list[Planned]:
+def plan_chain(chain: Chain, folder: Path) -> list[tuple[str, Tally]]:
     """Count the calls of a chain without sending any, as if every record were kept and every first attempt good.
 
     Stages that neither ask nor judge run into `folder`; the others pass their records on as they are, so that stand-in
     statements (those that rules make) are what later stages would ask about. The tools' LLMs must be dry.
     """
-    planned: list[Planned] = []
+    planned: list[tuple[str, Tally]] = []
     before: Path | None = None
-    for number, stage in enumerate(stages, 1):
-        step = stage.make(replace(stage.tools, before=before, folder=folder))
-        records = read() if before is None else read_stage(before)
+    for stage, path in zip(chain.stages, chain.paths(folder), strict=True):
+        step = stage.make(replace(stage.tools, before=before))
+        records = chain.read() if before is None else read_stage(before)
         if step.asks:
             llm = stage.tools.llm()
-            before_it = llm.spent
-            count = sum(1 for _ in step.run(records))
-            calls, tokens = llm.spent.calls - before_it.calls, llm.spent.tokens - before_it.tokens
-            planned.append(Planned(stage.name, count, calls, tokens, llm.options.prices))
+            start = llm.spent
+            asked = sum(1 for _ in step.run(records))
+            planned.append((stage.name, Tally(asked, cost=_since(start, llm.spent))))
         elif not step.judges:
-            path = folder / f"{chain}-{number:02d}-{stage.name}.jsonl"
             run_stage(stage.name, path, records, step)
             before = path
     return planned
 
 
-def cost(prices: tuple[float, float] | None, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """What tokens cost, in the currency of the prices; None without prices."""
-    return None if prices is None else (prompt_tokens * prices[0] + completion_tokens * prices[1]) / 1e6
+def _since(start: Cost, end: Cost) -> Cost:
+    """What an LLM counted meanwhile; replies that lie in the cache cost nothing."""
+    paid = None if end.money is None else end.money - (start.money or 0.0)
+    return Cost(calls=end.calls - start.calls, tokens=end.tokens - start.tokens, money=paid)
 
 
-def table_rows(done: Sequence[Done]) -> tuple[list[str], list[list[str]]]:
+def money(cost: Cost) -> str:
+    """An amount in the currency of the prices, "-" without prices."""
+    return "-" if cost.money is None else f"{cost.money:.2f}"
+
+
+def table_rows(tallies: Sequence[tuple[str, Tally]]) -> tuple[list[str], list[list[str]]]:
     """(header, rows): one row a stage, below it a row for each reason; the calls are those of the replies used."""
-    header = ["stage", "asked", "kept", "dropped", "within", "calls", "tokens in", "tokens out", "cost", "seconds"]
+    header = ["stage", "asked", "kept", "dropped", "within", "calls", "tokens", "cost", "seconds"]
     rows = []
-    for stage in done:
-        tally = stage.tally
-        price = cost(stage.prices, tally.prompt_tokens, tally.completion_tokens)
-        rows.append(
-            [
-                stage.name, f"{tally.asked:,}", f"{tally.kept:,}", f"{sum(tally.dropped.values()):,}", "",
-                f"{tally.calls:,}", f"{tally.prompt_tokens:,}", f"{tally.completion_tokens:,}",
-                "-" if price is None else f"{price:.2f}", f"{tally.seconds:.1f}",
-            ]
-        )  # fmt: skip
-        empty = [""] * 5
+    for name, tally in tallies:
+        cost, dropped = tally.cost, sum(tally.dropped.values())
+        spent = [f"{cost.calls:,}", f"{cost.tokens:,}", money(cost), f"{cost.seconds:.1f}"]
+        rows.append([name, f"{tally.asked:,}", f"{tally.kept:,}", f"{dropped:,}", "", *spent])
+        empty = [""] * len(spent)
         rows += [[f"  {why}", "", "", f"{n:,}", "", *empty] for why, n in sorted(tally.dropped.items())]
         rows += [[f"  {why}", "", "", "", f"{n:,}", *empty] for why, n in sorted(tally.counts.items())]
     return header, rows
 
 
-def report(done: Sequence[Done]) -> list[dict[str, Any]]:
+def report(tallies: Sequence[tuple[str, Tally]]) -> list[dict[str, Any]]:
     """The same as JSON."""
     return [
         {
-            "stage": stage.name, "asked": stage.tally.asked, "kept": stage.tally.kept,
-            "dropped": dict(sorted(stage.tally.dropped.items())), "within": dict(sorted(stage.tally.counts.items())),
-            "calls": stage.tally.calls, "prompt_tokens": stage.tally.prompt_tokens,
-            "completion_tokens": stage.tally.completion_tokens,
-            "cost": cost(stage.prices, stage.tally.prompt_tokens, stage.tally.completion_tokens),
-            "seconds": round(stage.tally.seconds, 1),
+            "stage": name, "asked": tally.asked, "kept": tally.kept,
+            "dropped": dict(sorted(tally.dropped.items())), "within": dict(sorted(tally.counts.items())),
+            "calls": tally.cost.calls, "tokens": tally.cost.tokens, "cost": tally.cost.money,
+            "seconds": round(tally.cost.seconds, 1),
         }
-        for stage in done
+        for name, tally in tallies
     ]  # fmt: skip

@@ -21,6 +21,7 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from citeverifier.appending import Appender, cut_half_line, read_rows
+from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.records import Example, example_from_json, example_to_json
 
@@ -31,17 +32,15 @@ WINDOW = 2048  # records under way or waiting for an earlier one, at most
 class Outcome:
     """What became of one record: the records that it turned into, or the reason why it was dropped.
 
-    `counts`: what kept records lost on the way (statements, twins, attempts), by reason. `detail`: an example of what
-    came. Calls and tokens are those of the replies used, cached or not.
+    `counts`: what kept records lost on the way (statements, twins, attempts), by reason. `detail`: an example of the
+    text in question. `cost`: of the replies used, cached or not.
     """
 
     records: tuple[Example, ...] = ()
     dropped: str | None = None
     detail: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    cost: Cost = field(default_factory=Cost)
 
 
 def drop(reason: str, detail: str | None = None, counts: Mapping[str, int] | None = None) -> Outcome:
@@ -54,20 +53,18 @@ def keep(*records: Example, counts: Mapping[str, int] | None = None) -> Outcome:
     return Outcome(records, counts=counts or {})
 
 
-Asking = Generator[Request, Reply, Outcome]
-Run = Callable[[Iterator[Example]], Iterator[Outcome]]
-
-
 @dataclass(frozen=True)
 class Step:
     """What a stage does: `run` maps records to outcomes, one each, in order.
 
     `made_with`: model and prompt of a step that asks an LLM, empty for others. `judges`: whether a verifier is asked.
+    `whole`: an outcome depends on the records before it, so that a file half made is made anew.
     """
 
-    run: Run
+    run: Callable[[Iterator[Example]], Iterator[Outcome]]
     made_with: Mapping[str, Any] = field(default_factory=dict)
     judges: bool = False
+    whole: bool = False
 
     @property
     def asks(self) -> bool:
@@ -78,6 +75,17 @@ class Step:
 def one_by_one(change: Callable[[Example], Outcome]) -> Step:
     """A step that needs nothing but the record."""
     return Step(lambda records: map(change, records))
+
+
+def marked(example: Example, stage: str, made_with: Mapping[str, Any]) -> dict[str, Any]:
+    """The example's meta with one more entry under `made`: which model and prompt a stage used."""
+    entry = {"stage": stage, **{key: made_with.get(key) for key in ("model", "fingerprint", "prompt", "version")}}
+    return {**example.meta, "made": [*example.meta.get("made", []), entry]}
+
+
+# --- asking an LLM -------------------------------------------------------------------------------------------------
+
+Asking = Generator[Request, Reply, Outcome]
 
 
 def asking(ask: Callable[[Example], Asking], llm: LLM, made_with: Mapping[str, Any], window: int = WINDOW) -> Step:
@@ -94,7 +102,7 @@ class _Conversations:
     def __init__(self, ask: Callable[[Example], Asking], llm: LLM, window: int) -> None:
         self._ask, self._llm, self._window = ask, llm, window
         self._running: dict[int, Asking] = {}
-        self._spent: dict[int, tuple[int, int, int]] = {}
+        self._costs: dict[int, Cost] = {}
         self._waiting: deque[tuple[int, Request]] = deque()
         self._finished: dict[int, Outcome] = {}
         self._next = 0  # the record whose outcome comes next
@@ -106,6 +114,7 @@ class _Conversations:
             # A pass ends where the window is full or the records are; questions that follow replies join a running
             # pass, or make the next one.
             for number, reply in self._llm.replies(self._requests(source)):
+                self._costs[number] += self._llm.cost(reply)
                 self._advance(number, reply)
                 yield from self._in_order()
             yield from self._in_order()
@@ -116,25 +125,20 @@ class _Conversations:
                 yield self._waiting.popleft()
             elif self._exhausted or len(self._running) + len(self._finished) >= self._window:
                 return
+            elif (entry := next(source, None)) is None:
+                self._exhausted = True
+                return
             else:
-                entry = next(source, None)
-                if entry is None:
-                    self._exhausted = True
-                    return
-                self._running[entry[0]] = self._ask(entry[1])
-                self._spent[entry[0]] = (0, 0, 0)
-                self._advance(entry[0], None)
+                number, example = entry
+                self._running[number], self._costs[number] = self._ask(example), Cost()
+                self._advance(number, None)
 
     def _advance(self, number: int, reply: Reply | None) -> None:
-        if reply is not None:
-            calls, prompt, completion = self._spent[number]
-            self._spent[number] = (calls + 1, prompt + reply.prompt_tokens, completion + reply.completion_tokens)
         try:
             request = next(self._running[number]) if reply is None else self._running[number].send(reply)
         except StopIteration as end:
             del self._running[number]
-            calls, prompt, completion = self._spent.pop(number)
-            self._finished[number] = replace(end.value, calls=calls, prompt_tokens=prompt, completion_tokens=completion)
+            self._finished[number] = replace(end.value, cost=self._costs.pop(number))
         else:
             self._waiting.append((number, request))
 
@@ -144,18 +148,18 @@ class _Conversations:
             self._next += 1
 
 
+# --- a stage and its file ------------------------------------------------------------------------------------------
+
+
 @dataclass
 class Tally:
-    """What a stage did: records asked and kept, dropped ones by reason, smaller losses, calls, tokens, seconds."""
+    """What a stage did: records asked and kept, dropped ones by reason, smaller losses, cost (seconds included)."""
 
     asked: int = 0
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    seconds: float = 0.0
+    cost: Cost = field(default_factory=Cost)
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count one line of a stage's file."""
@@ -165,9 +169,7 @@ class Tally:
         else:
             self.dropped[row["dropped"]] += 1
         self.counts.update(row["counts"])
-        self.calls += row["calls"]
-        self.prompt_tokens += row["prompt_tokens"]
-        self.completion_tokens += row["completion_tokens"]
+        self.cost += Cost(**row["cost"])
 
 
 def run_stage(name: str, path: Path, records: Iterable[Example], step: Step) -> Tally:
@@ -176,18 +178,10 @@ def run_stage(name: str, path: Path, records: Iterable[Example], step: Step) -> 
     Raises ValueError where the file holds other records than the input: it belongs to another run.
     """
     started = time.monotonic()
-    tally = Tally()
-    cut_half_line(path)
     source = iter(records)
-    for number, row in enumerate(read_rows(path), 1):
-        example = next(source, None)
-        if example is None or [example.id, example.lang] != [row["id"], row["lang"]]:
-            came = "nothing" if example is None else f"{example.id} ({example.lang})"
-            raise ValueError(
-                f"{path}:{number}: holds record {row['id']} ({row['lang']}), but the input has {came} there; it was "
-                "made from other input: take another output_dir, or delete this file and those of the stages after it"
-            )
-        tally.add(row)
+    if step.whole:
+        path.unlink(missing_ok=True)
+    tally = _already_there(path, source)
     keys: deque[tuple[str, str]] = deque()
 
     def watched() -> Iterator[Example]:
@@ -200,27 +194,41 @@ def run_stage(name: str, path: Path, records: Iterable[Example], step: Step) -> 
         tqdm(desc=name, initial=tally.asked, unit=" records", disable=None, leave=False) as bar,
     ):
         for outcome in step.run(watched()):
-            identity, lang = keys.popleft()
-            row = _row(identity, lang, outcome)
+            row = _row(*keys.popleft(), outcome)
             out.write(row)
             tally.add(row)
             bar.update()
     if keys:
-        raise RuntimeError(f"stage {name}: expected one outcome a record, came {len(keys)} too few")
-    tally.seconds = time.monotonic() - started
+        raise RuntimeError(f"stage {name}: expected one outcome a record, got {len(keys)} too few")
+    tally.cost += Cost(seconds=time.monotonic() - started)
+    return tally
+
+
+def _already_there(path: Path, source: Iterator[Example]) -> Tally:
+    """The tally of the lines that the file holds, whose records are taken from the source."""
+    tally = Tally()
+    cut_half_line(path)
+    for number, row in enumerate(read_rows(path), 1):
+        example = next(source, None)
+        if example is None or [example.id, example.lang] != [row["id"], row["lang"]]:
+            there = "nothing" if example is None else f"{example.id} ({example.lang})"
+            raise ValueError(
+                f"{path}:{number}: holds record {row['id']} ({row['lang']}), but the input has {there} there; it was "
+                "made from other input: take another output_dir, or delete this file and those of the stages after it"
+            )
+        tally.add(row)
     return tally
 
 
 def _row(identity: str, lang: str, outcome: Outcome) -> dict[str, Any]:
+    cost = outcome.cost
     return {
         "id": identity,
         "lang": lang,
         "dropped": outcome.dropped,
         "detail": outcome.detail,
         "counts": dict(outcome.counts),
-        "calls": outcome.calls,
-        "prompt_tokens": outcome.prompt_tokens,
-        "completion_tokens": outcome.completion_tokens,
+        "cost": {"calls": cost.calls, "tokens": cost.tokens, "money": cost.money},
         "records": [example_to_json(record) for record in outcome.records],
     }
 
@@ -230,21 +238,3 @@ def read_stage(path: Path) -> Iterator[Example]:
     for row in read_rows(path):
         for record in row["records"]:
             yield example_from_json(record)
-
-
-def in_batches(records: Iterable[Example], size: int) -> Iterator[list[Example]]:
-    """The records by `size`, the last batch shorter."""
-    batch: list[Example] = []
-    for record in records:
-        batch.append(record)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def made(example: Example, stage: str, made_with: Mapping[str, Any]) -> dict[str, Any]:
-    """The example's meta with one more entry under `made`: which model and prompt a stage used."""
-    entry = {"stage": stage, **{key: made_with.get(key) for key in ("model", "fingerprint", "prompt", "version")}}
-    return {**example.meta, "made": [*example.meta.get("made", []), entry]}

@@ -7,23 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from citeverifier.data.splits import split_of
 from citeverifier.llm.client import LLM
 from citeverifier.llm.prompts import Prompt
+from citeverifier.records import Example
 from citeverifier.verifiers.base import Scorer
 
 
 @dataclass(frozen=True)
 class Tools:
-    """`folder` holds the stages' files; `before` is the file of the stage before; `shares` are those of the splits."""
+    """`shares` are those of the splits; `before` is the file of the stage before."""
 
     llm: Callable[[], LLM]
     verifier: Callable[[], Scorer]
     seed: int
     shares: Mapping[str, float]
-    folder: Path
     before: Path | None = None
 
     def made_with(self, prompt: Prompt) -> dict[str, Any]:
         """The model and the prompt, for a record's meta: names, and hashes of parameters and text."""
         llm = self.llm()
         return {"model": llm.name, "fingerprint": llm.fingerprint, "prompt": prompt.name, "version": prompt.version}
+
+
+def split(example: Example, shares: Mapping[str, float]) -> str:
+    """The split that a record's source names, else a share by hash of its group: the same for all of a group."""
+    own = example.meta.get("split")
+    return own if isinstance(own, str) and own in shares else split_of(example.group, shares)

@@ -7,10 +7,10 @@ checked text by text, and asked for again with what was wrong.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import Any
+from collections import Counter
+from dataclasses import dataclass, replace
 
-from citeverifier.llm.client import Request
+from citeverifier.llm.client import Reply, Request
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import LANGUAGES, Document, Example
 from citeverifier.text.language import language
@@ -23,13 +23,25 @@ from data_gen.checks import (
     json_object,
     lost_numbers,
     names_kept,
+    object_schema,
     same_words,
 )
-from data_gen.stage import Asking, Step, asking, drop, keep, made, one_by_one
+from data_gen.stage import Asking, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
 
 _SHORT = 4  # a text of fewer words may be a name, the same in every language
 Texts = dict[str, str]
+Problem = tuple[str, str | None]  # a reason to count, and a sentence about it
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a translation must keep to; languages by code."""
+
+    source: str
+    target: str
+    min_names: float = 0.35
+    max_growth: float = 3.0
 
 
 def by_llm(
@@ -57,48 +69,52 @@ def by_llm(
     if not targets:
         return one_by_one(lambda example: keep(example))
     if len(targets) > 1:
-        raise ValueError(f"translate: expected one language to translate into, came {', '.join(targets)}; name one")
+        raise ValueError(f"translate: expected one language to translate into, got {', '.join(targets)}; name one")
     target = targets[0]
-    written = Prompt.load(prompt, prompt_lang)
-    made_with = tools.made_with(written)
+    template = Prompt.load(prompt, prompt_lang)
+    made_with = tools.made_with(template)
+    limits = Limits(source_lang, target, min_names, max_growth)
 
     def ask(example: Example) -> Asking:
         texts = texts_of(example)
-        messages = tuple(
-            written.render(
-                source=language(source_lang).name,
-                target=language(target).name,
-                texts=json.dumps(texts, ensure_ascii=False, indent=1),
-            )
+        messages = template.render(
+            source=language(source_lang).name,
+            target=language(target).name,
+            texts=json.dumps(texts, ensure_ascii=False, indent=1),
         )
-        counts: dict[str, int] = {}
+        counts: Counter[str] = Counter()
+        again: tuple[tuple[str, str], ...] = ()
         reason, detail = NO_REPLY, None
-        wrong: list[str] = []
-        came = ""
         for attempt in range(attempts):
+            schema = object_schema(**dict.fromkeys(texts, "string"))
+            reply = yield Request((*messages, *again), schema=schema, max_tokens=max_tokens, sample=attempt)
+            translated, problems = read_translation(example, reply, limits)
+            if not problems:
+                result = rebuild(example, translated, target)
+                result = replace(result, meta=marked(result, "translate", made_with))
+                return keep(*((example, result) if lang == "all" else (result,)), counts=counts)
+            reason, detail = problems[0]
+            if reason == NO_REPLY:
+                break
+            counts[f"attempt: {reason}"] += 1
             # what was wrong goes back to the model, with its own text
-            again = (("assistant", came), ("user", "\n".join(wrong))) if came else ()
-            reply = yield Request((*messages, *again), schema=_schema(texts), max_tokens=max_tokens, sample=attempt)
-            if reply.text is None:
-                reason, detail, came = failure(reply.error), reply.error, ""
-                if reason == NO_REPLY:
-                    break
-            elif isinstance(translated := read_texts(reply.text, texts), str):
-                reason, detail, came = translated, reply.text, ""
-            else:
-                problems = problems_of(example, translated, source_lang, target, min_names, max_growth)
-                if not problems:
-                    result = rebuild(example, translated, target)
-                    result = replace(result, meta=made(result, "translate", made_with))
-                    return keep(*((example, result) if lang == "all" else (result,)), counts=counts)
-                reason, detail = problems[0][0], problems[0][1]
-                wrong, came = [sentence for _, sentence in problems[:20]], reply.text
-            counts[f"attempt: {reason}"] = counts.get(f"attempt: {reason}", 0) + 1
+            said = "\n".join(sentence or "" for _, sentence in problems[:20])
+            again = (("assistant", reply.text or ""), ("user", said)) if translated else ()
         if lang == "all" and not require:
             return keep(example, counts={**counts, f"left untranslated: {reason}": 1})
         return drop(reason, detail, counts)
 
     return asking(ask, tools.llm(), made_with)
+
+
+def read_translation(example: Example, reply: Reply, limits: Limits) -> tuple[Texts, list[Problem]]:
+    """(translated texts, what is wrong with them); no texts where the reply as a whole is of no use."""
+    if reply.text is None:
+        return {}, [(failure(reply.error), reply.error)]
+    translated = read_texts(reply.text, texts_of(example))
+    if isinstance(translated, str):
+        return {}, [(translated, reply.text)]
+    return translated, problems_of(example, translated, limits)
 
 
 def texts_of(example: Example) -> Texts:
@@ -117,29 +133,19 @@ def texts_of(example: Example) -> Texts:
     return texts
 
 
-def _schema(texts: Texts) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {name: {"type": "string"} for name in texts},
-        "required": list(texts),
-        "additionalProperties": False,
-    }
-
-
 def read_texts(reply: str, texts: Texts) -> Texts | str:
     """The translated texts, or what is wrong with the reply as a whole."""
-    found = json_object(reply)
-    if isinstance(found, str):
-        return found
-    translated = {name: found[name] for name in texts if isinstance(found.get(name), str) and found[name].strip()}
+    values = json_object(reply)
+    if isinstance(values, str):
+        return values
+    translated = {name: values[name] for name in texts if isinstance(values.get(name), str) and values[name].strip()}
     return translated if len(translated) == len(texts) else "texts missing"
 
 
-def problems_of(
-    example: Example, translated: Texts, source_lang: str, target: str, min_names: float, max_growth: float
-) -> list[tuple[str, str]]:
+def problems_of(example: Example, translated: Texts, limits: Limits) -> list[Problem]:
     """What is wrong with a translation, as (reason, a sentence for the model naming the text); empty when nothing."""
-    problems = []
+    target = limits.target
+    problems: list[Problem] = []
     for name, text in texts_of(example).items():
         new = translated[name]
         long = len(words(text)) >= _SHORT
@@ -149,22 +155,20 @@ def problems_of(
             problems.append(("untranslated", f"{name}: this is not {language(target).name}."))
         elif lost := lost_numbers(text, new):
             problems.append(("lost numbers", f"{name}: these numbers are missing: {', '.join(lost)}."))
-        elif len(words(new)) > max_growth * len(words(text)) + 10:
+        elif len(words(new)) > limits.max_growth * len(words(text)) + 10:
             problems.append(("length", f"{name}: this is far longer than the text."))
     if problems:
         return problems
     documents = [name for name in translated if name.startswith("document")]
     before, after = (". ".join(texts[name] for name in documents) for texts in (texts_of(example), translated))
-    if names_kept(before, after, source_lang) < min_names:
+    if names_kept(before, after, limits.source) < limits.min_names:
         return [("lost names", "Keep the names of people, places and works in the documents.")]
-    return _disagreements(example, translated, source_lang, target, min_names)
+    return _disagreements(example, translated, limits)
 
 
-def _disagreements(
-    example: Example, translated: Texts, source_lang: str, target: str, min_names: float
-) -> list[tuple[str, str]]:
+def _disagreements(example: Example, translated: Texts, limits: Limits) -> list[Problem]:
     """Twins that came out like their statements, and statements whose names their documents write in another way."""
-    problems = []
+    problems: list[Problem] = []
     for i, statement in enumerate(example.statements, 1):
         new = translated[f"statement {i}"]
         if statement.corrupted is not None and same_words(new, translated[f"statement {i} corrupted"]):
@@ -176,8 +180,8 @@ def _disagreements(
             f"{translated.get(f'document {p + 1} title', '')} {translated[f'document {p + 1}']}"
             for p in statement.citations
         )
-        agreed = names_kept(statement.text, before, source_lang)
-        if statement.citations and names_kept(new, after, target) < min_names * agreed:
+        agreed = names_kept(statement.text, before, limits.source)
+        if statement.citations and names_kept(new, after, limits.target) < limits.min_names * agreed:
             problems.append(("names disagree", f"statement {i}: write names as its documents do."))
     return problems
 

@@ -108,7 +108,7 @@ def tools(folder: Path, url: str | None = None, **options: Any) -> Tools:
     options = {"retries": 1, "concurrency": 8, **options}
     llm = LLM(LLMOptions("scripted", base_url=url or "http://127.0.0.1:1/v1", **options))
     shares = {"train": 0.8, "dev": 0.1, "test": 0.1}
-    return Tools(lambda: llm, Keyword, 13, shares, folder)
+    return Tools(lambda: llm, Keyword, 13, shares)
 
 
 def rows(path: Path) -> list[dict[str, Any]]:

@@ -14,14 +14,29 @@ from typing import Any
 from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
 
-_ANSWER = (
-    r"answer|verdict|conclusion|decision|judge?ment|result|rating|score|citations|documents|"
-    r"odpowiedź|odpowiedz|werdykt|wniosek|decyzja|ocena|wynik|cytowania|dokumenty"
-)
-_LABEL = rf"\b(?P<final>(?:final|overall|ostateczn\w+|końcow\w+)\s+)?(?:{_ANSWER})\s*(?:is|to|brzmi|jest)?\s*[:=]\s*"
-_IS = rf"\b(?P<final>(?:final|overall|ostateczn\w+|końcow\w+)\s+)?(?:{_ANSWER})\s*(?:(?:is|to|brzmi)\s*:?|[:=\-–—])\s*"
-# What may follow a bare yes or no. "No evidence ...", "Nie wiem" and "No. 5" are no verdicts.
-_END = r"(?!\.\s*\d)(?=\s*(?:$|[.,;:!?)\]}\n]|[-–—]\s|(?:because|since|as|ponieważ|bo|gdyż)\b))"
+
+@cache
+def _any(kind: str) -> str:
+    """A pattern of the words of a kind, in every language: "(?:answer|...|odpowiedź)"."""
+    spelt = {word for code in LANGUAGES for word in language(code).reply_words[kind]}
+    patterns = [re.escape(word).replace(r"\*", r"\w+").replace(r"\ ", r"\s+") for word in spelt]
+    return f"(?:{'|'.join(sorted(patterns, key=lambda pattern: (-len(pattern), pattern)))})"
+
+
+@cache
+def _label(sign: str) -> str:
+    """A pattern of what stands before an answer: "Final answer is", then `sign`."""
+    return rf"\b(?P<final>{_any('final')}\s+)?{_any('answer')}\s*{sign}\s*"
+
+
+def _named() -> str:
+    """What labels a list: "Citations:", "Answer is:"."""
+    return _label(rf"{_any('is')}?\s*[:=]")
+
+
+def _said() -> str:
+    """What labels a verdict or a number: "Verdict: ", "The answer is ", "Rating - "."""
+    return _label(rf"(?:{_any('is')}\s*:?|[:=\-–—])")
 
 
 def parse_verdict(text: str, lang: str) -> tuple[bool | None, str | None]:
@@ -32,11 +47,11 @@ def parse_verdict(text: str, lang: str) -> tuple[bool | None, str | None]:
     """
     plain = _plain(text)
     for pattern in _verdict_patterns(lang):
-        found = {_verdict_words(lang)[match["word"].casefold()] for match in pattern.finditer(plain)}
-        if len(found) > 1:
+        verdicts = {_verdict_words(lang)[match["word"].casefold()] for match in pattern.finditer(plain)}
+        if len(verdicts) > 1:
             return None, f"contradictory verdicts in {_quote(text)}"
-        if found:
-            return found.pop(), None
+        if verdicts:
+            return verdicts.pop(), None
     return None, f"no verdict in {_quote(text)}" if plain.strip() else "empty answer"
 
 
@@ -50,14 +65,16 @@ def _verdict_words(lang: str) -> dict[str, bool]:
 def _verdict_patterns(lang: str) -> tuple[re.Pattern[str], ...]:
     """Final labelled verdicts, labelled ones, bare ones."""
     words = "|".join(re.escape(word) for word in _verdict_words(lang))
-    both = rf"(?!(?:{words})\s*[,/]?\s*(?:/|or|and|but|lub|albo|czy|i|oraz|ale)\s*(?:{words})\b)"
-    word = rf"{both}(?P<word>{words})\b{_END}"
+    both = rf"(?!(?:{words})\s*[,/]?\s*(?:/|{_any('or')})\s*(?:{words})\b)"
+    # What may follow a bare yes or no. "No evidence ...", "Nie wiem" and "No. 5" are no verdicts.
+    end = rf"(?!\.\s*\d)(?=\s*(?:$|[.,;:!?)\]}}\n]|[-–—]\s|{_any('because')}\b))"
+    word = rf"{both}(?P<word>{words})\b{end}"
     yes, no = language(lang).yes_no
-    own = rf"{both}(?P<word>{yes}|{no})\b{_END}"  # within a text only: "no" is a Polish word too
+    own = rf"{both}(?P<word>{yes}|{no})\b{end}"  # within a text only: "no" is a Polish word too
     flags = re.IGNORECASE | re.MULTILINE
     return (
-        re.compile(_IS.replace(r"\s+)?", r"\s+)", 1) + word, flags),
-        re.compile(_IS + word, flags),
+        re.compile(_said().replace(r"\s+)?", r"\s+)", 1) + word, flags),
+        re.compile(_said() + word, flags),
         re.compile(rf"(?:^[^\S\n]*|[.!?:]\s+){own}", flags),
         re.compile(rf"\A\s*{word}", flags),
     )
@@ -67,21 +84,20 @@ def parse_number(text: str, low: float, high: float) -> tuple[float | None, str 
     """One number in [low, high]: labelled ("Rating: 4"), with its scale ("4/5", "4 out of 5"), or the only one."""
     plain = _plain(text)
     number = r"(?<![\w.,])(?P<number>[-−]?\d{1,9}(?:[.,]\d{1,9})?)(?![.,]?\d)"
-    scaled = re.compile(
-        number + r"(?:\s*(?:/|out of|of|na|z)\s*(?P<scale>\d{1,9})(?![.,]?\d))?(?P<percent>\s?%)?", re.I
-    )
-    labelled = [scaled.match(plain, match.end()) for match in re.finditer(_IS, plain, re.IGNORECASE)]
+    scale = rf"(?:\s*(?:/|{_any('out_of')})\s*(?P<scale>\d{{1,9}})(?![.,]?\d))?(?P<percent>\s?%)?"
+    scaled = re.compile(number + scale, re.IGNORECASE)
+    labelled = [scaled.match(plain, match.end()) for match in re.finditer(_said(), plain, re.IGNORECASE)]
     matches = [match for match in labelled if match] or list(scaled.finditer(plain))
-    found: set[float] = set()
+    values: set[float] = set()
     for match in matches:
         if match["percent"] and high != 100:
             return None, f"expected a number from {low:g} to {high:g}, got a percentage in {_quote(text)}"
         if match["scale"] and float(match["scale"]) != high:
             return None, f"expected a number from {low:g} to {high:g}, got one of another scale in {_quote(text)}"
-        found.add(float(match["number"].replace(",", ".").replace("−", "-")))
-    if len(found) != 1:
-        return None, f"expected one number, got {len(found) or 'none'} in {_quote(text)}"
-    value = found.pop()
+        values.add(float(match["number"].replace(",", ".").replace("−", "-")))
+    if len(values) != 1:
+        return None, f"expected one number, got {len(values) or 'none'} in {_quote(text)}"
+    value = values.pop()
     if not low <= value <= high:
         return None, f"expected a number from {low:g} to {high:g}, got {value:g}"
     return value, None
@@ -99,17 +115,17 @@ def parse_json(text: str) -> tuple[Any, str | None]:
         except ValueError:
             continue
     opening, closing = ("{", "}") if "{" in plain else ("[", "]")
-    found: list[Any] = []
+    values: list[Any] = []
     for block in _blocks(plain, opening, closing):
         if block is None:
             return None, f"JSON breaks off in {_quote(text)}"
         try:
-            found.append(_load(block))
+            values.append(_load(block))
         except ValueError:
             continue
-    if len(found) != 1:
-        return None, f"expected one JSON value, got {len(found) or 'none'} in {_quote(text)}"
-    return found[0], None
+    if len(values) != 1:
+        return None, f"expected one JSON value, got {len(values) or 'none'} in {_quote(text)}"
+    return values[0], None
 
 
 def _load(text: str) -> Any:
@@ -142,16 +158,11 @@ def _blocks(text: str, opening: str, closing: str) -> list[str | None]:
 
 # --- lists of documents --------------------------------------------------------------------------------------------
 
-_DOCUMENT = r"(?:documents?|docs?|dokument(?:y|ów|ach|u|em|ami|om)?|dok|nr|no)"
 _TOKEN = re.compile(
     r"[\[【](?P<group>[^\[\]【】\n]{1,200})[\]】]"
     r"|(?<![\w.])(?P<bare>\d{1,3}(?:\s?[-–—]\s?\d{1,3})?)(?![\w%]|[.,]\d|:\d)"
     r"|(?P<word>[^\W\d_]+)|(?P<digits>\d[\d.,]*)|(?P<stop>[.!?:\n])"
 )
-_ITEM = re.compile(rf"\s*\^?(?:{_DOCUMENT}\b\.?)?\s*(\d{{1,9}})(?:\s?[-–—]\s?(\d{{1,9}}))?\s*(?:†.*)?\Z", re.IGNORECASE)
-_CONNECTING = re.compile(rf"(?:and|i|oraz|a\s+także|{_DOCUMENT})\Z", re.IGNORECASE)
-_NONE = re.compile(r"\b(?:none|nothing|żaden|żadne|żadnego|żadnych|brak)\b|\[\s*\]", re.IGNORECASE)
-_NOT = re.compile(r"\b(?:not|nie|no|except|without|oprócz|poza|n't)\b|n't\b", re.IGNORECASE)
 _ALONE = 6  # words that may stand around a list of bare numbers
 
 
@@ -163,21 +174,23 @@ def parse_indices(text: str, count: int) -> tuple[tuple[int, ...] | None, tuple[
     Either way the problems say so, one each.
     """
     plain = _plain(text, keep_brackets=True)
-    labels = list(re.finditer(_LABEL, plain, re.IGNORECASE))
+    labels = list(re.finditer(_named(), plain, re.IGNORECASE))
     scope = plain[labels[-1].end() :] if labels else plain
+    none = re.search(rf"\b{_any('none')}\b|\[\s*\]", scope, re.IGNORECASE)
     runs = _runs(scope)
     named = [run for run in runs if run.bracketed]
-    words = [word for word in re.findall(r"[^\W\d_]+", scope) if not _CONNECTING.match(word)]
+    words = [word for word in re.findall(r"[^\W\d_]+", scope) if not _connects(word)]
     if not named and len(words) <= _ALONE:
         named = runs
     if not named:
-        if _NONE.search(scope):
+        if none:
             return (), ()
         return None, (f"no list of documents in {_quote(text)}",)
     lines = [line for line in scope.splitlines() if line.strip()]
     if len(named) > 1 and not (len(named) == len(lines) and all(run.heads_line for run in named)):
         return None, (f"several lists of documents in {_quote(text)}",)
-    if _NONE.search(scope) or (len(named) == 1 and _NOT.search(scope)):
+    denied = re.search(rf"\b{_any('not')}\b|n't\b", scope, re.IGNORECASE)
+    if none or (len(named) == 1 and denied):
         return None, (f"contradictory list of documents in {_quote(text)}",)
     return _positions([item for run in named for item in run.items], count)
 
@@ -205,7 +218,7 @@ def _runs(scope: str) -> list[_Run]:
             run.items += items
             run.bracketed = run.bracketed or match["group"] is not None
             heads_line = False
-        elif match["word"] and _CONNECTING.match(match["word"]):
+        elif match["word"] and _connects(match["word"]):
             continue
         else:
             run = None
@@ -213,9 +226,15 @@ def _runs(scope: str) -> list[_Run]:
     return runs
 
 
+def _connects(word: str) -> bool:
+    return re.fullmatch(rf"{_any('and')}|{_any('document')}", word, re.IGNORECASE) is not None
+
+
 def _items(parts: list[str]) -> list[tuple[int, int]]:
     """(first, last) of each part; empty where any part is no number or range."""
-    matches = [_ITEM.match(piece) for part in parts for piece in re.split(r";|\band\b|\bi\b|\boraz\b", part)]
+    item = rf"\s*\^?(?:{_any('document')}\b\.?)?\s*(\d{{1,9}})(?:\s?[-–—]\s?(\d{{1,9}}))?\s*(?:†.*)?"
+    pieces = [piece for part in parts for piece in re.split(rf";|\b{_any('and')}\b", part)]
+    matches = [re.fullmatch(item, piece, re.IGNORECASE) for piece in pieces]
     if not all(matches):
         return []
     return [(int(match[1]), int(match[2] or match[1])) for match in matches if match]
@@ -258,6 +277,3 @@ def _quote(text: str, limit: int = 120) -> str:
     """The answer's end, where its verdict should be, for an error message."""
     text = text.strip()
     return repr(text) if len(text) <= limit else f"...{text[-limit:]!r} ({len(text):,} characters)"
-
-
-assert {"en", "pl"} <= set(LANGUAGES)  # the labels and connectives above are written for these

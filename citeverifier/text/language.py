@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,9 @@ class Language:
     """Word lists of one language. `opposites` and `negations` are pairs that trade places.
 
     `source_headings` head an answer's list of sources, in lower case. `instruction` is what a document that wants to be
-    believed says to whoever checks it (the audit puts it there).
+    believed says to whoever checks it (the audit puts it there). `letters` tell the language from others.
+    `large_numbers`: by how words for them begin. `refusals`: how a model begins that refuses. `reply_words`: by what
+    they mean, for reading a model's free answer; `*` ends a word in any way.
     """
 
     code: str
@@ -32,6 +35,10 @@ class Language:
     stop_words: frozenset[str]
     source_headings: frozenset[str]
     instruction: str
+    letters: frozenset[str]
+    large_numbers: Mapping[str, int]
+    refusals: tuple[str, ...]
+    reply_words: Mapping[str, tuple[str, ...]]
 
 
 @cache
@@ -54,6 +61,10 @@ def language(code: str) -> Language:
         stop_words=frozenset(raw["stop_words"]),
         source_headings=frozenset(raw["source_headings"]),
         instruction=raw["instruction"],
+        letters=frozenset(raw.get("letters", "")),
+        large_numbers=raw["large_numbers"],
+        refusals=tuple(raw["refusals"]),
+        reply_words={kind: tuple(some) for kind, some in raw["reply_words"].items()},
     )
 
 

@@ -120,13 +120,13 @@ TWINS = {
 
 @pytest.mark.parametrize("reason", TWINS)
 def test_twins(reason: str) -> None:
-    found = corrupt.wrong_with_twin(TEXT, TWINS[reason], "en", min_length=0.6, max_length=1.6, min_kept=0.5)
+    found = corrupt.wrong_with_twin(TEXT, TWINS[reason], "en", corrupt.Bounds())
     assert found == reason
 
 
 def test_a_good_twin() -> None:
     twin = "The Vistula is the longest river in Poland and flows through Gdynia."
-    assert corrupt.wrong_with_twin(TEXT, twin, "en", min_length=0.6, max_length=1.6, min_kept=0.5) is None
+    assert corrupt.wrong_with_twin(TEXT, twin, "en", corrupt.Bounds()) is None
 
 
 def twin_reply(**changes: Any) -> Callable[[dict[str, Any]], Any]:
@@ -217,7 +217,7 @@ def test_bad_translations(reason: str, tmp_path: Path) -> None:
     with ScriptedServer(translation(BAD[reason])) as server:
         tally = run_stage("s", tmp_path / "s.jsonl", examples(1), steps(tmp_path, server.url)["translate"])
     assert tally.dropped == {reason: 1}
-    assert tally.calls == 2
+    assert tally.cost.calls == 2
 
 
 @pytest.mark.parametrize("reason", BAD)
@@ -234,7 +234,7 @@ def test_the_bundled_translations_pass(tmp_path: Path) -> None:
     failed = {}
     for example in examples(100):
         texts = {name: TRANSLATIONS[text] for name, text in translate.texts_of(example).items()}
-        if problems := translate.problems_of(example, texts, "en", "pl", 0.35, 3.0):
+        if problems := translate.problems_of(example, texts, translate.Limits("en", "pl")):
             failed[example.id] = problems
     assert not failed
 

@@ -251,5 +251,5 @@ def test_hotpotqa_has_no_polish(pipeline: Run, tmp_path: Path) -> None:
     row = {"_id": "1", "question": "Who?", "answer": "A", "type": "bridge", "supporting_facts": [["T", 0], ["U", 0]],
            "context": [["T", ["A is a."]], ["U", ["B is b."]]]}  # fmt: skip
     (tmp_path / "hotpot.json").write_text(json.dumps([row]))
-    with pytest.raises(ValueError, match=r"HotpotQA is English, came lang=pl"):
+    with pytest.raises(ValueError, match=r"hotpot\.json: no records left .*lang=pl"):
         pipeline("lang=pl", "data.path=hotpot.json")

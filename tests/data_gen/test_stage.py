@@ -12,6 +12,7 @@ import pytest
 from llm_server import Misbehaviour, ScriptedServer, says, slow
 from scripted_model import prompt_of, rows
 
+from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, LLMOptions, Request
 from citeverifier.records import Document, Example
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, one_by_one, read_stage, run_stage
@@ -50,7 +51,7 @@ def test_outcomes_stand_in_the_order_of_the_records(tmp_path: Path) -> None:
         tally = run_stage("s", tmp_path / "s.jsonl", records(40), asking(ask, client(server, tmp_path), {"model": "m"}))
     assert [example.id for example in read_stage(tmp_path / "s.jsonl")] == [f"r{i}" for i in range(40)]
     assert [example.answer for example in read_stage(tmp_path / "s.jsonl")] == [f"echo {i}" for i in range(40)]
-    assert (tally.asked, tally.kept, tally.calls, tally.prompt_tokens) == (40, 40, 80, 800)
+    assert (tally.asked, tally.kept, tally.cost.calls, tally.cost.tokens) == (40, 40, 80, 80 * 12)
 
 
 def test_a_small_window_holds_few_records_and_loses_none(tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_what_is_there_is_not_made_again(tmp_path: Path, left: str) -> None:
     again = run_stage("s", file, records(20), one_by_one(watched))
     assert file.read_bytes() == content
     assert seen == [f"r{i}" for i in range(kept, 20)]
-    assert replace(again, seconds=0) == replace(whole, seconds=0)
+    assert replace(again, cost=Cost()) == replace(whole, cost=Cost())
 
 
 def test_another_input_is_an_error(tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ def test_a_step_that_swallows_a_record_is_a_bug(tmp_path: Path) -> None:
             if example.id != "r1":
                 yield keep(example)
 
-    with pytest.raises(RuntimeError, match="expected one outcome a record, came 1 too few"):
+    with pytest.raises(RuntimeError, match="expected one outcome a record, got 1 too few"):
         run_stage("s", tmp_path / "s.jsonl", records(3), Step(lossy))
 
 

@@ -2,62 +2,30 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from oracle import Oracle
 from scripted_model import examples, tools
 
-from citeverifier.data.hotpotqa import read_raw
 from citeverifier.records import Example, RecordError, example_to_json, write_jsonl
 from citeverifier.text.words import normalise
+from data_gen.check_twins import not_supported
 from data_gen.checks import in_language, is_refusal, json_object, lost_numbers, names_kept
-from data_gen.corrupt import by_rules, still_supported
+from data_gen.corrupt import by_rules
+from data_gen.document_pairs import distinct, nth_nearest
 from data_gen.filter import by_verifier
-from data_gen.hub import push_to_hub
-from data_gen.nearest import distinct, nth_nearest
 from data_gen.negatives import from_nearest_questions
-from data_gen.review import by_people, read_review, write_review
-from data_gen.source import Source, read_source, stream_json_list, usable
-from data_gen.splitting import split
+from data_gen.publish import publish
+from data_gen.questions import read_questions, usable
+from data_gen.review import read_review, write_review
 from data_gen.stage import keep, one_by_one, read_stage, run_stage
+from data_gen.tools import split
 
 # --- sources ---------------------------------------------------------------------------------------------------------
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(st.lists(JSON, max_size=6), st.sampled_from([None, 1]), st.booleans(), st.integers(1, 9))
-def test_a_list_streams_as_it_loads(
-    tmp_path_factory: pytest.TempPathFactory, items: list[Any], indent: int | None, zipped: bool, chunk: int
-) -> None:
-    import data_gen.source
-
-    file = tmp_path_factory.mktemp("list") / ("list.json.gz" if zipped else "list.json")
-    data = json.dumps(items, indent=indent, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    file.write_bytes(gzip.compress(data) if zipped else data)
-    whole, data_gen.source._CHUNK = data_gen.source._CHUNK, chunk
-    try:
-        assert list(stream_json_list(file)) == items
-    finally:
-        data_gen.source._CHUNK = whole
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[1, 2", '[{"a": 1}, {"b"', "[1,,"])
-def test_what_is_no_list_says_so(text: str, tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(text)
-    with pytest.raises(RecordError, match=r"x\.json.*expected a"):
-        list(stream_json_list(tmp_path / "x.json"))
 
 
 def hotpot(count: int) -> list[dict[str, Any]]:
@@ -72,44 +40,44 @@ def hotpot(count: int) -> list[dict[str, Any]]:
     return [row(i) for i in range(count)]
 
 
+def questions(path: str | Path, lang: str = "en", limit: int | None = None, seed: int = 1) -> list[Example]:
+    return list(read_questions({"path": str(path)}, lang=lang, limit=limit, seed=seed))
+
+
 def test_a_sample_is_seeded_and_ties_stay(tmp_path: Path) -> None:
     file = tmp_path / "hotpot.json"
     file.write_text(json.dumps(hotpot(40)))
-    drawn = [list(read_source(Source(str(file)), lang="en", limit=10, seed=seed)) for seed in (1, 1, 2)]
+    drawn = [questions(file, limit=10, seed=seed) for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1]
     assert len(drawn[0]) == 10
     assert {e.id for e in drawn[0]} != {e.id for e in drawn[2]}
-    everything = {e.id: e for e in read_source(Source(str(file)), lang="all", limit=None, seed=1)}
-    assert len(everything) == 40 == len(read_raw(file))
+    everything = {e.id: e for e in questions(file, "all")}
+    assert len(everything) == 40
     assert everything["q1"].group == everything["q2"].group != everything["q4"].group
-    larger = {e.id for e in read_source(Source(str(file)), lang="en", limit=20, seed=1)}
+    larger = {e.id for e in questions(file, limit=20)}
     assert {e.id for e in drawn[0]} < larger  # a larger sample holds the smaller one
 
 
-def test_hub_rows_have_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    import datasets
-
-    row = hotpot(1)[0]
-    columns = {
-        "id": row["_id"], "question": row["question"], "answer": row["answer"], "type": "bridge", "level": "easy",
-        "supporting_facts": {"title": [t for t, _ in row["supporting_facts"]], "sent_id": [0, 0]},
-        "context": {"title": [t for t, _ in row["context"]], "sentences": [s for _, s in row["context"]]},
-    }  # fmt: skip
-    monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: iter([columns]))
-    [example] = read_source(Source("hotpotqa/hotpot_qa", "distractor"), lang="en", limit=5, seed=1)
-    assert example.documents[0].title == "T0"
+def test_a_sample_is_tied_by_its_own_documents(tmp_path: Path) -> None:
+    file = tmp_path / "hotpot.json"
+    chain = [row | {"supporting_facts": [[f"T{i}", 0], [f"T{i + 1}", 0]]} for i, row in enumerate(hotpot(40))]
+    for i, row in enumerate(chain):
+        row["context"] = [[t, [f"{t} is a person of number {i} in the list."]] for t in (f"T{i}", f"T{i + 1}", "D")]
+    file.write_text(json.dumps(chain))
+    assert len({e.group for e in questions(file)}) == 1
+    assert len({e.group for e in questions(file, limit=5)}) > 1
 
 
 def test_languages_of_a_question_count_once() -> None:
-    found = list(read_source(Source("mini"), lang="all", limit=7, seed=3))
-    assert [e.lang for e in found] == ["en", "pl"] * 7
-    assert [e.id for e in found[::2]] == [e.id for e in found[1::2]]
+    drawn = questions("mini", "all", limit=7, seed=3)
+    assert [e.lang for e in drawn] == ["en", "pl"] * 7
+    assert [e.id for e in drawn[::2]] == [e.id for e in drawn[1::2]]
 
 
 def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "x.jsonl", map(example_to_json, examples(3)))
-    with pytest.raises(ValueError, match=r"x\.jsonl: no questions with lang=pl"):
-        list(read_source(Source(str(tmp_path / "x.jsonl")), lang="pl", limit=None, seed=1))
+    with pytest.raises(ValueError, match=r"x\.jsonl: no records left .*lang=pl"):
+        questions(tmp_path / "x.jsonl", "pl")
 
 
 def test_unusable_questions_are_counted(tmp_path: Path) -> None:
@@ -156,7 +124,7 @@ def test_twins_that_are_still_supported_go(tmp_path: Path) -> None:
     first, second = examples(2)
     text = first.statements[0].text
     fooled = replace(first, statements=(replace(first.statements[0], corrupted=text), *first.statements[1:]))
-    tally = run_stage("s", tmp_path / "s.jsonl", [fooled, second], still_supported(judged(tmp_path)))
+    tally = run_stage("s", tmp_path / "s.jsonl", [fooled, second], not_supported(judged(tmp_path)))
     assert tally.counts == {"twin: still supported": 1}
     one, two = read_stage(tmp_path / "s.jsonl")
     assert one.statements[0].corrupted is None
@@ -221,6 +189,16 @@ def test_negatives_that_support_a_statement_are_left_out(tmp_path: Path) -> None
     assert not (len(cited) == 1 and cited[0].text in texts)
 
 
+def test_documents_cut_off_half_way_are_made_anew(tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    records = [e for example in examples(10) for e in (example, replace(example, id=f"{example.id}-again"))]
+    run_stage("d", file, records, distinct(tools(tmp_path), min_words=5))
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    run_stage("d", file, records, distinct(tools(tmp_path), min_words=5))
+    assert file.read_bytes() == whole
+
+
 def test_the_nth_nearest_document(tmp_path: Path) -> None:
     run_stage("d", tmp_path / "d.jsonl", examples(30), distinct(tools(tmp_path), min_words=5))
     documents = list(read_stage(tmp_path / "d.jsonl"))
@@ -237,54 +215,17 @@ def test_the_nth_nearest_document(tmp_path: Path) -> None:
 # --- reviews ---------------------------------------------------------------------------------------------------------
 
 
-def label_studio(folder: Path, decide: Any) -> Path:
-    tasks = json.loads((folder / "label_studio.json").read_text())
-    for i, task in enumerate(tasks):
-        result = [{"from_name": name, "to_name": "text", "type": "x", "value": value} for name, value in decide(i)]
-        task["annotations"] = (
-            [{"result": result, "completed_by": {"email": "ala@example.org"}, "updated_at": "2026-11-21T10:00:00Z"}]
-            if result
-            else []
-        )
-    path = folder / "export.json"
-    path.write_text(json.dumps(tasks))
-    return path
-
-
-def test_label_studio_comes_back(tmp_path: Path) -> None:
-    records = examples(4)
-    count = write_review(tmp_path, records)
-    assert count == sum(bool(s.citations) for e in records for s in e.statements)
-
-    def decide(i: int) -> list[tuple[str, dict[str, Any]]]:
-        if i == 0:
-            return [("decision", {"choices": ["corrected"]}), ("corrected_corrupted", {"text": ["A better twin."]})]
-        if i == 1:
-            return [("decision", {"choices": ["rejected"]})]
-        return [("decision", {"choices": ["accepted"]})] if i != 2 else []
-
-    path = label_studio(tmp_path, decide)
-    tally = run_stage("r", tmp_path / "r.jsonl", records, by_people(tools(tmp_path), file=str(path)))
-    assert tally.counts["statement corrected"] == tally.counts["statement rejected"] == 1
-    assert tally.counts["statement not reviewed"] == 1
-    first = next(read_stage(tmp_path / "r.jsonl"))
-    assert first.statements[0].corrupted == "A better twin."
-    assert first.meta["review"][0] == {
-        "decision": "corrected", "reviewer": "ala@example.org", "time": "2026-11-21T10:00:00Z",
-    }  # fmt: skip
-
-
 def test_a_spreadsheet_computes_nothing(tmp_path: Path) -> None:
     example = examples(1)[0]
     sly = replace(example, statements=(replace(example.statements[0], text="=1+1 is what it says here."),))
-    write_review(tmp_path, [sly])
+    write_review(tmp_path / "review.csv", [sly])
     assert "'=1+1" in (tmp_path / "review.csv").read_text(encoding="utf-8-sig")
 
 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("q,en,0,,,,,,maybe,,,Ala,now", "expected a decision of accepted, corrected, rejected, came 'maybe'"),
+        ("q,en,0,,,,,,maybe,,,Ala,now", "expected a decision of accepted, corrected, rejected, got 'maybe'"),
         ("q,en,0,,,,,,accepted,,,,now", "expected a reviewer"),
         ("q,en,0,,,,,,accepted,,,Ala,", "expected a time"),
         ("q,en,0,,,,,,corrected,,,Ala,now", "expected a corrected text"),
@@ -292,8 +233,8 @@ def test_a_spreadsheet_computes_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_review_names_its_row(row: str, said: str, tmp_path: Path) -> None:
-    write_review(tmp_path, [])
     file = tmp_path / "review.csv"
+    write_review(file, [])
     file.write_text(file.read_text(encoding="utf-8-sig") + row + "\n", encoding="utf-8")
     with pytest.raises(RecordError, match=rf"review\.csv, row 2: {said}"):
         read_review(file)
@@ -361,7 +302,7 @@ def test_only_the_dataset_is_published(tmp_path: Path) -> None:
     from huggingface_hub.utils import filter_repo_objects
 
     api = Api()
-    address = push_to_hub(tmp_path, "me/data", private=True, api=api)
+    address = publish(tmp_path, "me/data", private=True, api=api)
     assert address.endswith("me/data")
     (_, made), (_, sent) = api.calls
     assert (made["repo_type"], made["private"]) == ("dataset", True)
@@ -379,7 +320,8 @@ def test_the_llm_path_loads_no_torch() -> None:
     import sys
 
     names = (
-        "answer, card, corrupt, filter, grounded, nearest, negatives, pack, pipeline, point, review, source, translate"
+        "answer, card, check_twins, corrupt, document_pairs, filter, grounded, negatives, pack, pipeline, point, "
+        "questions, review, translate"
     )
     code = f"import sys; import data_gen.__main__; from data_gen import {names}; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,7 +9,7 @@ from typing import Any
 PUBLISHED = ("README.md", "*.jsonl", "parquet/*.parquet", "provenance.json")
 
 
-def push_to_hub(folder: Path, repo_id: str, *, private: bool, api: Any = None) -> str:
+def publish(folder: Path, repo_id: str, *, private: bool, api: Any = None) -> str:
     """Upload the dataset to `repo_id`, made where missing; returns its address. `api`: a huggingface_hub.HfApi."""
     if api is None:
         from huggingface_hub import HfApi

@@ -1,0 +1,61 @@
+"""Stage `source`: a seeded sample of questions with their documents, read through `citeverifier.data.load`."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from citeverifier.data.load import load
+from citeverifier.data.splits import tie
+from citeverifier.records import Example
+from data_gen.stage import Outcome, Step, drop, keep, one_by_one
+from data_gen.tools import Tools
+
+
+def read_questions(data: Mapping[str, Any], *, lang: str, limit: int | None, seed: int) -> Iterator[Example]:
+    """The examples of `limit` questions drawn by seed (all for null), in the source's order.
+
+    `data`: what `load` takes (path, split, hub_name ...). `lang`: "en", "pl" or "all"; the languages of an id count as
+    one question. Raises ValueError where there are none.
+    """
+    records = load(**{"split": None, **data}, lang=lang)
+    examples = [record for record in records if isinstance(record, Example)]
+    if not examples:
+        raise ValueError(f"data.path={data['path']}: expected examples (questions with documents), got pairs")
+    ids = dict.fromkeys(example.id for example in examples)
+    if limit is not None:  # one number a question, the same in every run: the smallest are the sample
+        ids = dict.fromkeys(heapq.nsmallest(limit, ids, key=lambda identity: _number(seed, identity)))
+    yield from _tied([example for example in examples if example.id in ids])
+
+
+def _number(seed: int, identity: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}:{identity}".encode()).digest()[:8], "big")
+
+
+def _tied(drawn: list[Example]) -> list[Example]:
+    """HotpotQA's questions tied within the sample: over its whole file, shared documents tie most of them together."""
+    tied = [i for i, example in enumerate(drawn) if example.meta.get("source") == "hotpotqa"]
+    groups = tie([sorted({d.title for d in _cited(drawn[i])}) or [drawn[i].id] for i in tied])
+    for i, group in zip(tied, groups, strict=True):
+        drawn[i] = replace(drawn[i], group=f"hotpotqa:{group}")
+    return drawn
+
+
+def _cited(example: Example) -> list[Any]:
+    return [example.documents[p] for statement in example.statements for p in statement.citations]
+
+
+def usable(tools: Tools, *, statements: bool, min_documents: int = 2) -> Step:
+    """Keeps questions that can be worked on. `statements`: whether the source's own are kept, or left for an LLM."""
+
+    def check(example: Example) -> Outcome:
+        if not example.question.strip():
+            return drop("no question")
+        if len(example.documents) < min_documents:
+            return drop("too few documents", f"{len(example.documents)}")
+        return keep(example if statements else replace(example, statements=()))
+
+    return one_by_one(check)
