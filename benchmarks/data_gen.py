@@ -140,7 +140,7 @@ def request_rate(requests: int, folder: Path) -> dict[str, Any]:
     with running_server(LATENCY) as url:
         options = LLMOptions("m", f"{url}/v1", concurrency=IN_FLIGHT, cache=folder / "rate.sqlite")
         llm = LLM(options)
-        step = by_llm(Tools(lambda: llm, Keyword, 13, {"train": 1.0}, folder))
+        step = by_llm(Tools(lambda: llm, Keyword, 13, {"train": 1.0}))
         started = time.perf_counter()
         tally = run_stage("answer", folder / "answer.jsonl", records(requests), step)
         seconds = time.perf_counter() - started
@@ -156,6 +156,11 @@ class _AtOnce:
     """An LLM that answers at once."""
 
     name = fingerprint = "at-once"
+
+    def cost(self, reply: Any) -> Any:
+        from citeverifier.cost import Cost
+
+        return Cost(calls=1)
 
     def replies(self, requests: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
         from citeverifier.llm.client import Reply
@@ -173,7 +178,7 @@ def peak_memory(stage: str, count: int) -> float:
     from data_gen.tools import Tools
 
     with tempfile.TemporaryDirectory() as folder:
-        tools = Tools(_AtOnce, Keyword, 13, {"train": 1.0}, Path(folder))  # type: ignore[arg-type]
+        tools = Tools(_AtOnce, Keyword, 13, {"train": 1.0})  # type: ignore[arg-type]
         step = by_llm(tools) if stage == "answer" else by_verifier(tools)
         run_stage(stage, Path(folder) / f"{stage}.jsonl", records(count), step)
     # Not getrusage: its peak counts the process that started this one.

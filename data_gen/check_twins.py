@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from citeverifier.records import Example
-from data_gen.judging import Checking, judging, premise
 from data_gen.stage import Outcome, Step, drop, keep
 from data_gen.tools import Tools
+from data_gen.verdicts import Checking, judging, premise
 
 
 def not_supported(tools: Tools, *, level: str = "full", threshold: float | None = None, require: bool = False) -> Step:

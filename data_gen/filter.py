@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Literal
 
 from citeverifier.records import Example
-from data_gen.judging import Checking, judging, premise
 from data_gen.stage import Outcome, Step, drop, keep
 from data_gen.tools import Tools
+from data_gen.verdicts import Checking, judging, premise
 
 _REASONS = {False: "statement not supported", None: "statement unscored"}
 

@@ -11,9 +11,9 @@ from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Example, Pair, RecordError, Support
 from citeverifier.text.words import normalise, words
 from data_gen.checks import failure, json_object, object_schema
-from data_gen.judging import labelled
 from data_gen.stage import Asking, Step, asking, drop, keep, marked
 from data_gen.tools import Tools
+from data_gen.verdicts import labelled
 
 SCHEMA = object_schema(quote="string", support=[level.label for level in Support])
 

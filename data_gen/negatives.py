@@ -15,10 +15,10 @@ from itertools import islice
 
 from citeverifier.records import Document, Example
 from citeverifier.text.words import normalise
-from data_gen.judging import Checking, judging, premise
 from data_gen.neighbours import Neighbours
 from data_gen.stage import Outcome, Step, keep, one_by_one
 from data_gen.tools import Tools
+from data_gen.verdicts import Checking, judging, premise
 
 
 def from_nearest_questions(

@@ -16,9 +16,9 @@ from citeverifier.records import Evidence, Example, Pair, Statement
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import normalise, words
 from data_gen.checks import NO_REPLY, failure, in_language, is_refusal, json_object, object_schema, same_words
-from data_gen.judging import Checking, judging, labelled, premise
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
+from data_gen.verdicts import Checking, judging, labelled, premise
 
 KIND = "factual_point"
 SCHEMA = object_schema(point="string", quote="string")
