@@ -56,9 +56,9 @@ def cut_half_line(path: Path) -> None:
         while place > 0:
             start = max(0, place - 65536)
             file.seek(start)
-            found = file.read(place - start).rfind(b"\n")
-            if found >= 0:
-                place = start + found + 1
+            line_break = file.read(place - start).rfind(b"\n")
+            if line_break >= 0:
+                place = start + line_break + 1
                 break
             place = start
         if place < end:
@@ -74,4 +74,4 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 yield json.loads(line)
             except ValueError as error:
-                raise RecordError(f"{path}:{number}: expected a line of a stage's file, came {error}") from None
+                raise RecordError(f"{path}:{number}: expected a line of a stage's file, got {error}") from None

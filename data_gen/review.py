@@ -112,8 +112,9 @@ def _decision(row: Mapping[str, str], where: str) -> Decision:
     for name in ("reviewer", "time"):
         if not row[name]:
             raise RecordError(f"{where}: expected a {name} with each decision, got none")
-    made = Decision(decision, row["reviewer"], row["time"])
-    return replace(made, text=text, corrupted=corrupted) if decision == "corrected" else made
+    if decision != "corrected":
+        text = corrupted = None
+    return Decision(decision, row["reviewer"], row["time"], text, corrupted)
 
 
 def by_people(tools: Tools, *, file: str | None = None) -> Step:
@@ -149,11 +150,11 @@ def _accepted(
         if not statement.citations:
             kept[number] = statement
             continue
-        made = decisions.get((example.id, example.lang, number))
-        counts[f"statement {'not reviewed' if made is None else made.decision}"] += 1
-        if made is None or made.decision == "rejected":
+        review = decisions.get((example.id, example.lang, number))
+        counts[f"statement {'not reviewed' if review is None else review.decision}"] += 1
+        if review is None or review.decision == "rejected":
             continue
-        text, corrupted = made.text or statement.text, made.corrupted or statement.corrupted
+        text, corrupted = review.text or statement.text, review.corrupted or statement.corrupted
         if corrupted is not None and same_words(text, corrupted):
             counts["twin: unchanged by the reviewer's correction"] += 1
             corrupted = None
@@ -166,9 +167,7 @@ def _reviewed(
 ) -> Outcome:
     if not any(statement.citations for statement in kept.values()):
         return drop("no accepted statement", None, counts)
-    entries = []
-    for number in kept:
-        made = decisions.get((example.id, example.lang, number))
-        entries.append({name: getattr(made, name, None) for name in ("decision", "reviewer", "time")})
+    reviews = [decisions.get((example.id, example.lang, number)) for number in kept]
+    entries = [{name: getattr(one, name, None) for name in ("decision", "reviewer", "time")} for one in reviews]
     meta = {**example.meta, "review": entries}
     return keep(replace(example, statements=tuple(kept.values()), meta=meta), counts=counts)

@@ -98,8 +98,8 @@ def by_llm(
                 break
             counts[f"attempt: {reason}"] += 1
             # what was wrong goes back to the model, with its own text
-            said = "\n".join(sentence or "" for _, sentence in problems[:20])
-            again = (("assistant", reply.text or ""), ("user", said)) if translated else ()
+            complaints = "\n".join(sentence or "" for _, sentence in problems[:20])
+            again = (("assistant", reply.text or ""), ("user", complaints)) if translated else ()
         if lang == "all" and not require:
             return keep(example, counts={**counts, f"left untranslated: {reason}": 1})
         return drop(reason, detail, counts)

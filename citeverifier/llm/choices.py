@@ -24,7 +24,7 @@ def probabilities(
     joined text the choice begins. Case and leading blanks make no difference.
     """
     left = {choice: choice.strip().casefold() for choice in choices}  # what each choice still needs
-    found = dict.fromkeys(choices, 0.0)
+    masses = dict.fromkeys(choices, 0.0)
     running, open_mass, at, begun = 1.0, 0.0, 0, False
     for generated, alternatives in tokens:
         end = at + len(generated)
@@ -39,12 +39,12 @@ def probabilities(
             if not text.startswith(frame):
                 continue
             mass = running * math.exp(logprob)
-            said = text[len(frame) :].casefold()
-            fits = _fits(left, said if begun else said.lstrip())
-            if ended and (not said or not fits):  # anything else, the end included, ends the choice that is complete
+            spelt = text[len(frame) :].casefold()
+            fits = _fits(left, spelt if begun else spelt.lstrip())
+            if ended and (not spelt or not fits):  # anything else, the end included, ends the choice that is complete
                 fits = {ended[0]: ""}
             if len(fits) == 1:
-                found[next(iter(fits))] += mass
+                masses[next(iter(fits))] += mass
             elif fits and text == generated:
                 go_on = fits, mass
             elif fits:
@@ -55,20 +55,22 @@ def probabilities(
         begun = begun or bool(generated[len(frame) :].strip())
     else:
         open_mass += running  # the tokens ended before the choices parted
-    known = sum(found.values())
+    known = sum(masses.values())
     if known <= 0 or open_mass > OPEN * (known + open_mass):
         return None
-    return {choice: mass / known for choice, mass in found.items()}
+    return {choice: mass / known for choice, mass in masses.items()}
 
 
-def _fits(left: dict[str, str], said: str) -> dict[str, str]:
+def _fits(left: dict[str, str], spelt: str) -> dict[str, str]:
     """The choices that a token's text goes on with, and what each then still needs."""
-    if not said:
+    if not spelt:
         return dict(left)
     fits: dict[str, str] = {}
     for choice, rest in left.items():
-        if rest.startswith(said):
-            fits[choice] = rest[len(said) :]
-        elif rest and said.startswith(rest) and not said[len(rest)].isalnum():  # the choice with what closes it: yes"}
+        if rest.startswith(spelt):
+            fits[choice] = rest[len(spelt) :]
+        elif (
+            rest and spelt.startswith(rest) and not spelt[len(rest)].isalnum()
+        ):  # with what closes it: yes"}
             fits[choice] = ""
     return fits

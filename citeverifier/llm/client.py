@@ -64,17 +64,17 @@ class LLM:
 
     def ask(self, requests: Sequence[Request]) -> list[Reply]:
         """Replies in the order of the requests; equal requests are sent once. Raises LLMError."""
-        places: dict[str, list[int]] = {}
-        for place, request in enumerate(requests):
-            places.setdefault(request_key(self.options, request), []).append(place)
-        replies: dict[int, Reply] = {}
-        distinct = ((equal, requests[equal[0]]) for equal in places.values())
-        with tqdm(total=len(requests), desc=self.name, disable=len(requests) < 2 or None, leave=False) as bar:
-            for (first, *others), reply in self.replies(distinct):
-                replies[first] = reply
-                replies |= {place: self._again(reply) for place in others}
-                bar.update(1 + len(others))
-        return [replies[place] for place in range(len(requests))]
+        keys = [request_key(self.options, request) for request in requests]
+        distinct = dict(zip(keys, requests, strict=True))
+        few = len(requests) < 2
+        bar = tqdm(self.replies(distinct.items()), self.name, len(distinct), disable=few or None, leave=False)
+        first = dict(bar)
+        replies: list[Reply] = []
+        asked: set[str] = set()
+        for key in keys:
+            replies.append(self._again(first[key]) if key in asked else first[key])
+            asked.add(key)
+        return replies
 
     def replies(self, requests: Iterable[tuple[K, Request]]) -> Iterator[tuple[K, Reply]]:
         """(key, reply) as replies come in, in no particular order; raises LLMError where the run cannot go on.

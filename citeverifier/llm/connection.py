@@ -71,20 +71,20 @@ class Connection:
         except APIConnectionError as error:
             return self._dropped(error)
         except ValueError:
-            said = shorten(raw.decode(errors="replace"))
-            return Failure(f"{self._options.base_url} answered with what is no JSON: {said}")
+            text = shorten(raw.decode(errors="replace"))
+            return Failure(f"{self._options.base_url} answered with what is no JSON: {text}")
 
     def _status(self, path: str, error: APIStatusError) -> Failure:
         """What a status of 4xx or 5xx means."""
         status, text = error.status_code, error.response.text
         again = status in RETRIED or status >= 500
-        said = self.hide(f"{self._options.base_url} answered {status}: {shorten(text)}")
+        problem = self.hide(f"{self._options.base_url} answered {status}: {shorten(text)}")
         if status in FATAL or error.code == "insufficient_quota":
             # `from None`: the cause holds the request and its Authorization header.
-            raise LLMError(f"{said}. {self._advice(path, status)}") from None
+            raise LLMError(f"{problem}. {self._advice(path, status)}") from None
         if status == 400 and any(sign in text for sign in _TOO_LONG):
-            said += " (the prompt is longer than the model's context)"
-        return Failure(said + self._attempts * again, refused=not again)
+            problem += " (the prompt is longer than the model's context)"
+        return Failure(problem + self._attempts * again, refused=not again)
 
     def _advice(self, path: str, status: int) -> str:
         options = self._options
@@ -100,7 +100,7 @@ class Connection:
         return "Check the account's plan and credit"
 
     def _dropped(self, error: APIConnectionError) -> Failure:
-        """A connection that failed, in the words of what lies at its bottom; raises LLMError where none came about."""
+        """A connection that failed, in the words of what lies at its bottom; raises LLMError where it was refused."""
         import aiohttp
 
         causes: list[BaseException] = [error]  # with aiohttp below, openai calls each of them a timeout
@@ -110,14 +110,14 @@ class Connection:
             seconds = f"{self._options.timeout:g} s"
             return Failure(f"{self._options.base_url} gave no answer within {seconds}{self._attempts}")
         message = getattr(causes[-1], "message", None)  # aiohttp's own words, where str() begins with a status
-        said = message if isinstance(message, str) and message else str(causes[-1]) or type(causes[-1]).__name__
-        said = self.hide(" ".join(said.split()))
+        reason = message if isinstance(message, str) and message else str(causes[-1]) or type(causes[-1]).__name__
+        reason = self.hide(" ".join(reason.split()))
         if any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
             raise LLMError(
-                f"no server answers at {self._options.base_url}: {said}{self._attempts}. Is it running, and is "
+                f"no server answers at {self._options.base_url}: {reason}{self._attempts}. Is it running, and is "
                 "base_url right?"
             ) from None
-        return Failure(f"{self._options.base_url}: connection dropped ({said}){self._attempts}")
+        return Failure(f"{self._options.base_url}: connection dropped ({reason}){self._attempts}")
 
     def hide(self, text: str) -> str:
         """The text without the key, should a server have sent it back."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from citeverifier.llm.choices import Alternatives, probabilities
+from citeverifier.llm.connection import shorten
 from citeverifier.llm.request import LLMOptions, Reply, Request, parameters
 
 TOP_LOGPROBS = 20  # the most that OpenAI gives, and vLLM unless started with another --max-logprobs
@@ -88,21 +89,19 @@ def _read(options: LLMOptions, request: Request, answer: Any) -> Reply:
 
 def _read_choice(options: LLMOptions, request: Request, content: str, choice: Mapping[str, Any]) -> Reply:
     """The reply to a request with choices; one outside them has an error."""
-    said, start = content, 0
+    chosen, start = content, 0
     if options.dialect == "openai":
         try:
-            said = json.loads(content)["answer"]
-            start = content.index(json.dumps(said, ensure_ascii=False)[1:-1], content.index(":"))
+            chosen = json.loads(content)["answer"]
+            start = content.index(json.dumps(chosen, ensure_ascii=False)[1:-1], content.index(":"))
         except (ValueError, KeyError, TypeError):
             return Reply(None, f'expected {{"answer": ...}}, got {shorten(content)}', raw=content)
     spelt = {known.strip().casefold(): known for known in request.choices}
-    chosen = spelt.get(str(said).strip().casefold())
-    if chosen is None:
+    known_choice = spelt.get(str(chosen).strip().casefold())
+    if known_choice is None:
         return Reply(None, f"expected one of {list(request.choices)}, got {shorten(content)}", raw=content)
-    found = None
-    if request.logprobs and (tokens := _alternatives(choice.get("logprobs"))) is not None:
-        found = probabilities(request.choices, tokens, start)
-    return Reply(chosen, probabilities=found)
+    tokens = _alternatives(choice.get("logprobs")) if request.logprobs else None
+    return Reply(known_choice, probabilities=None if tokens is None else probabilities(request.choices, tokens, start))
 
 
 def _alternatives(logprobs: Any) -> list[tuple[str, Alternatives]] | None:
@@ -114,8 +113,3 @@ def _alternatives(logprobs: Any) -> list[tuple[str, Alternatives]] | None:
         ]
     except (KeyError, TypeError, ValueError):
         return None
-
-
-def shorten(text: str, limit: int = 200) -> str:
-    """The text's beginning, quoted, for an error message."""
-    return repr(text) if len(text) <= limit else f"{text[:limit]!r}... ({len(text):,} characters)"

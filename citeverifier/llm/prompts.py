@@ -54,12 +54,16 @@ class Prompt:
         block = self._template.blocks.get("reply")
         if block is None:
             return ReplyForm()
-        said = yaml.safe_load("".join(block(self._template.new_context())))
-        form = ReplyForm(**said) if isinstance(said, dict) and set(said) <= {"reasoning", "max_tokens"} else None
+        settings = yaml.safe_load("".join(block(self._template.new_context())))
+        form = (
+            ReplyForm(**settings)
+            if isinstance(settings, dict) and set(settings) <= {"reasoning", "max_tokens"}
+            else None
+        )
         if form is None or not isinstance(form.reasoning, bool) or type(form.max_tokens) is not int:
             raise ValueError(
                 f"prompt {self.name}/{self.lang}.jinja: expected a block reply such as {{reasoning: true, max_tokens: "
-                f"512}}, got {said!r}"
+                f"512}}, got {settings!r}"
             )
         return form
 
