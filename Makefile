@@ -70,18 +70,21 @@ RECIPE_minilm := +experiment=hub
 RECIPE_herbert := '+experiment=[hub,herbert]' $(LARGER)
 RECIPE_xlmr := '+experiment=[hub,xlmr]' $(LARGER)
 BEYOND ?= llm_aggrefact ragtruth
-HOTPOT := data=hotpotqa_hub data.hub_rows=560 'fit=[{data: hotpotqa_hub, hub_rows: 560}]'
+ON_HUB := data.path=hotpotqa/hotpot_qa
+HOTPOT := data=hotpotqa $(ON_HUB) data.rows=560 'fit=[{data: hotpotqa, path: hotpotqa/hotpot_qa, rows: 6000}]'
+STATEMENTS := data=hotpot_statements $(ON_HUB) 'fit=[{data: hotpot_statements, path: hotpotqa/hotpot_qa}]'
+FEVER := data=fever data.path=copenlu/fever_gold_evidence data.rows=2000 'fit=[{data: fever, path: copenlu/fever_gold_evidence, rows: 3000}]'
 SCHEMES := scheme=separate,merged,cite_separate,cite_merged
 
 define TRAIN_AND_TEST
 $(BIN)/python train.py $(RECIPE_$(1)) output_dir=$(REPRODUCED)/$(1)/model resume=true
-$(TESTED) $(HOTPOT) $(SCHEMES) $(OURS) hydra.sweep.dir=$(RUNS)/hotpotqa_hub/scored
+$(TESTED) $(HOTPOT) $(SCHEMES) $(OURS) hydra.sweep.dir=$(RUNS)/hotpotqa/scored
 $(TESTED) $(HOTPOT) scheme=cite_list verifier=listwise verifier.scorer.path=$(REPRODUCED)/$(1)/model \
-	label="'listwise(hub_$(1))'" hydra.sweep.dir=$(RUNS)/hotpotqa_hub/lists
-$(TESTED) $(HOTPOT) $(SCHEMES) verifier=keyword hydra.sweep.dir=$(RUNS)/hotpotqa_hub/floor
-$(TESTED) data=hotpot_statements_hub lang=en,pl $(SCHEMES) $(OURS) hydra.sweep.dir=$(RUNS)/hotpot_statements_hub/scored
-$(TESTED) data=fever_hub data.claims=2000 scheme=pairs $(OURS) hydra.sweep.dir=$(RUNS)/fever_hub/scored
-$(TESTED) data=fever_hub data.claims=2000 scheme=pairs verifier=keyword hydra.sweep.dir=$(RUNS)/fever_hub/floor
+	label="'listwise(hub_$(1))'" hydra.sweep.dir=$(RUNS)/hotpotqa/lists
+$(TESTED) $(HOTPOT) $(SCHEMES) verifier=keyword hydra.sweep.dir=$(RUNS)/hotpotqa/floor
+$(TESTED) $(STATEMENTS) lang=en,pl $(SCHEMES) $(OURS) hydra.sweep.dir=$(RUNS)/hotpot_statements/scored
+$(TESTED) $(FEVER) scheme=pairs $(OURS) hydra.sweep.dir=$(RUNS)/fever/scored
+$(TESTED) $(FEVER) scheme=pairs verifier=keyword hydra.sweep.dir=$(RUNS)/fever/floor
 $(TESTED) data=mini lang=en,pl $(SCHEMES) $(OURS) hydra.sweep.dir=$(RUNS)/mini/scored
 $(TESTED) data=mini lang=en,pl $(SCHEMES) verifier=keyword hydra.sweep.dir=$(RUNS)/mini/floor
 endef

@@ -6,7 +6,8 @@ Together with the entry points, the only place that sees Hydra's configs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any
 
 from hydra.utils import instantiate
@@ -16,10 +17,9 @@ from citeverifier.data.load import PairBuilder, Record, fingerprint, take, to_pa
 from citeverifier.data.splits import drop_leaks
 from citeverifier.data.titles import vary_titles
 from citeverifier.paths import configs_dir
-from citeverifier.records import Pair
+from citeverifier.records import LANGUAGES, Pair
 
-_LOAD = {"_target_": "citeverifier.data.load.load"}
-_FILE_SHARES = {"train": 0.9, "dev": 0.1}
+_FILE = {"_target_": "citeverifier.data.load.load", "shares": {"train": 0.9, "dev": 0.1}}
 
 
 @dataclass(frozen=True)
@@ -29,40 +29,49 @@ class SourceSpec:
     data: str
     weight: float = 1.0
     limit: int | None = None
-    settings: Mapping[str, Any] | None = None
+    lang: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, spec: str | Mapping[str, Any]) -> SourceSpec:
-        """Read `mini`, `my.jsonl` or `{data: mini, weight: 2, limit: 500, split: train}`."""
+        """Read `mini`, `my.jsonl` or `{data: mini, weight: 2, limit: 500, lang: pl, split: train}`."""
         if isinstance(spec, str):
             return cls(spec)
         if "data" not in spec:
             raise ValueError(f"data.sources: expected a name, a path or a mapping with key 'data', got {dict(spec)}")
-        rest = {key: value for key, value in spec.items() if key not in ("data", "weight", "limit")}
-        return cls(str(spec["data"]), float(spec.get("weight", 1.0)), spec.get("limit"), rest)
+        rest = {key: value for key, value in spec.items() if key not in ("data", "weight", "limit", "lang")}
+        return cls(str(spec["data"]), float(spec.get("weight", 1.0)), spec.get("limit"), spec.get("lang"), rest)
+
+    @property
+    def title(self) -> str:
+        """What reports call it: "fever", "natural/vitaminc"."""
+        return "/".join([self.data, *(str(self.settings[key]) for key in ("name",) if key in self.settings)])
 
 
 def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False) -> list[Record]:
-    """The records of a source in a role: "train", "dev" or "test".
+    """The records of a source in a role ("train", "dev" or "test") and language ("all": any).
 
-    A name of configs/data gives the split of that role (and, for training and dev, the settings under its `train` key).
-    A file or hub id is read whole, or, with `share_files`, divided into train and dev by group.
+    A name of configs/data gives the part of that role. A file or hub id is read whole, or, with `share_files`, divided
+    into train and dev by group.
     """
     file = configs_dir() / "data" / f"{source.data}.yaml"
     if file.is_file():
         config: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
-        settings = dict(config["data"])
-        if settings.get("split") is not None:
-            settings["split"] = role
-        if role != "test":
-            settings |= config.get("train", {})
+        settings = config["data"] | {"split": role}
     else:
-        settings = {**_LOAD, "path": source.data, "split": role if share_files else None, "shares": _FILE_SHARES}
-        settings["lang"] = lang
-    settings |= dict(source.settings or {})
-    resolved: Any = OmegaConf.to_container(OmegaConf.create({"lang": lang, "data": settings}), resolve=True)
+        settings = {**_FILE, "path": source.data, "split": role if share_files else None}
+    resolved: Any = OmegaConf.to_container(OmegaConf.create({"data": settings | source.settings}), resolve=True)
     records: list[Record] = instantiate(resolved["data"], _convert_="all")
-    return records if lang == "all" else [record for record in records if record.lang == lang]
+    wanted = {lang, source.lang or "all"} - {"all"}
+    return [record for record in records if wanted <= {record.lang}]
+
+
+def chosen_language(records: Iterable[Record], asked: str | None) -> str:
+    """The language to work in: the one asked for, else the records' own (of several the first known one)."""
+    if asked is not None:
+        return asked
+    spoken = {record.lang for record in records}
+    return next((code for code in LANGUAGES if code in spoken), "all")
 
 
 @dataclass(frozen=True)
@@ -94,10 +103,10 @@ def training_data(
     specs = [SourceSpec.parse(spec) for spec in sources]
     dev_specs = specs if dev is None else [SourceSpec.parse(spec) for spec in dev]
     shared = dev is None
-    dev_records = {s.data: read(s, "dev", lang, share_files=shared) for s in dev_specs}
-    guarded = [record for records in dev_records.values() for record in records]
-    for spec in held_out:
-        guarded += read(SourceSpec.parse(spec), "test", "all")
+    dev_records = [read(spec, "dev", lang, share_files=shared) for spec in dev_specs]
+    guarded = list(chain.from_iterable(dev_records))
+    for tested in held_out:
+        guarded += read(SourceSpec.parse(tested), "test", "all")
     train_pairs: list[Pair] = []
     report: dict[str, Any] = {"sources": [], "dev": []}
     for source in specs:
@@ -105,7 +114,7 @@ def training_data(
         pairs = take(to_pairs(records, build), source.limit, seed)
         train_pairs += weigh(pairs, source.weight, kind_weights)
         report["sources"].append(
-            {"data": source.data, "weight": source.weight, "pairs": len(pairs), "leaks": asdict(leaks)}
+            {"data": source.title, "weight": source.weight, "pairs": len(pairs), "leaks": asdict(leaks)}
             | asdict(fingerprint(pairs))
         )
     if not train_pairs:
@@ -113,10 +122,9 @@ def training_data(
             "data.sources: expected training records that share no group, document or statement with dev and "
             f"data.held_out, got none; dropped: {[source['leaks'] for source in report['sources']]}"
         )
-    dev_pairs = [pair for records in dev_records.values() for pair in to_pairs(records, build)]
-    dev_pairs = take(dev_pairs, dev_limit, seed)
-    for name, records in dev_records.items():
-        report["dev"].append({"data": name} | asdict(fingerprint(records)))
+    dev_pairs = take([pair for records in dev_records for pair in to_pairs(records, build)], dev_limit, seed)
+    for spec, records in zip(dev_specs, dev_records, strict=True):
+        report["dev"].append({"data": spec.title} | asdict(fingerprint(records)))
     report["dev_pairs"] = len(dev_pairs)
     if titles:
         train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from citeverifier.data.labelled import measured_only
 from citeverifier.records import Pair, pair_from_json, read_jsonl
 
 EVERYDAY = Path(__file__).parent / "everyday" / "everyday.jsonl"
 
 
-def load_everyday(lang: str = "all") -> list[Pair]:
-    """The pairs in one language or, with "all", in both; a twin follows its statement."""
-    return [pair for pair in read_jsonl(EVERYDAY, pair_from_json) if lang in ("all", pair.lang)]
+def load_everyday(split: str | None = "test") -> list[Pair]:
+    """The pairs in both languages; a twin follows its statement. Raises ValueError on another split than test."""
+    measured_only("everyday", split)
+    return list(read_jsonl(EVERYDAY, pair_from_json))

@@ -14,47 +14,40 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.data.hotpotqa import HotpotQuestion, plain_example, read_hub, read_raw, with_groups
-from citeverifier.data.splits import SHARES, in_split
+from citeverifier.data.hotpotqa import HotpotQuestion, plain_example, questions_of_role, with_groups
+from citeverifier.data.rows import is_hub
+from citeverifier.data.splits import in_split
 from citeverifier.records import Example, RecordError, Statement, read_jsonl
 
 STATEMENTS = Path(__file__).parent / "hotpot_statements"
-PARTS = ("dev", "train")
+_SHARES = {"train": 0.85, "dev": 0.15}
 log = logging.getLogger(__name__)
 
 
 def load_hotpot_statements(
-    path: str,
-    part: str,
-    lang: str = "all",
-    split: str | None = None,
-    shares: Mapping[str, float] = SHARES,
-    hub_name: str | None = None,
-    hub_split: str = "validation",
-    hub_revision: str | None = None,
+    path: str | Path | Mapping[str, str], split: str | None = "test", shares: Mapping[str, float] = _SHARES
 ) -> list[Example]:
-    """The authored examples of a part ("dev" or "train"), the two languages of a question next to each other.
+    """The authored examples, the two languages of a question next to each other.
 
-    `path` is an official HotpotQA file of that part, or the hub dataset. Questions that it lacks are left out, counted
-    and logged. Raises ValueError where it has none of them, RecordError where a title is not among its paragraphs.
+    `path` is where HotpotQA's questions are (as in `load_hotpotqa`): its dev questions for test, its train questions
+    for "train" and "dev", by `shares` of groups. Questions that it lacks are left out, counted and logged. Raises
+    ValueError where it has none of them, RecordError where a title is not among its paragraphs.
     """
-    if part not in PARTS:
-        raise ValueError(f"part: expected one of {', '.join(PARTS)}, got {part!r}")
+    part = "dev" if split == "test" else "train"
     file = STATEMENTS / f"{part}.jsonl"
     rows = list(read_jsonl(file, lambda row: row))
-    if hub_name is None:
-        questions = read_raw(path)
-    else:  # the whole train set, whose questions mostly hang together: only ours are kept, and grouped
+    questions = questions_of_role(path, split)
+    if isinstance(path, str) and is_hub(path):  # whose questions mostly hang together: only ours are kept, and grouped
         ours = {row["id"] for row in rows}
-        questions = [q for q in read_hub(path, hub_name, hub_split, hub_revision) if q.id in ours]
+        questions = [question for question in questions if question.id in ours]
     known = {question.id: (question, group) for question, group in with_groups(questions)}
     found = [row for row in rows if row["id"] in known]
     if not found:
         raise ValueError(f"{path}: expected HotpotQA's {part} questions, got none of the {len(rows)} in {file.name}")
     if len(found) < len(rows):
         log.warning("%s: lacks %d of %d questions with authored statements", path, len(rows) - len(found), len(rows))
-    examples = [_example(row, *known[row["id"]]) for row in found if lang in ("all", row["lang"])]
-    return [example for example in in_split(examples, split, shares) if isinstance(example, Example)]
+    examples = [_example(row, *known[row["id"]]) for row in found]
+    return in_split(examples, None if split == "test" else split, shares)
 
 
 def _example(row: Mapping[str, Any], question: HotpotQuestion, group: str) -> Example:
@@ -63,13 +56,7 @@ def _example(row: Mapping[str, Any], question: HotpotQuestion, group: str) -> Ex
     where = f"authored statements, question {question.id}"
     statements = tuple(
         Statement(
-            text=item["text"],
-            citations=_positions(item["citations"], position, where),
-            kind=item["kind"],
-            span=item["span"],
-            corrupted=item["corrupted"],
-            altered_in=_positions(item["altered_in"], position, where),
-            edit=item["edit"],
+            **item | {key: _positions(item[key], position, where) for key in ("citations", "altered_in")},
         )
         for item in row["statements"]
     )

@@ -9,27 +9,30 @@ Each question becomes an `Example` with ten documents and, without any LLM, two 
 
 from __future__ import annotations
 
-import json
 import logging
 import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tqdm.auto import tqdm
 
-from citeverifier.data.hub import stream_rows
 from citeverifier.data.perturb import perturb, perturb_answer
-from citeverifier.data.splits import tie
-from citeverifier.records import Document, Evidence, Example, RecordError, Statement, open_text
+from citeverifier.data.rows import SourceRow, read_rows
+from citeverifier.data.splits import in_split, tie
+from citeverifier.records import Document, Evidence, Example, RecordError, Statement
 from citeverifier.text.language import language
 from citeverifier.text.words import normalise, words
 
 log = logging.getLogger(__name__)
 LANG = "en"
+# The hub's main revision may hold a loading script, which `datasets` does not run; the copy has folders of parquet.
+HUB = {"revision": "refs/convert/parquet", "data_dir": "distractor"}
+_SHARES = {"train": 0.9, "dev": 0.1}
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,6 @@ class HotpotQuestion:
 
 def question_from_row(row: Mapping[str, Any], where: str) -> HotpotQuestion:
     """Read a row of the raw file (lists) or of the hub (columns); raises RecordError naming `where` and the key."""
-    if not isinstance(row, Mapping):
-        raise RecordError(f"{where}: expected a HotpotQA row (an object), got {type(row).__name__}")
     try:
         facts, context = row["supporting_facts"], row["context"]
         if isinstance(facts, Mapping):  # the hub's features: a column each
@@ -68,35 +69,43 @@ def question_from_row(row: Mapping[str, Any], where: str) -> HotpotQuestion:
         ) from None
 
 
-def read_raw(path: str | Path) -> list[HotpotQuestion]:
-    """The questions of an official raw file (a JSON list, plain or .gz)."""
-    path = Path(path)
-    with open_text(path) as file:
-        try:
-            rows = json.load(file)
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, got {error}") from None
-    if not isinstance(rows, list):
-        raise RecordError(f"{path}: expected a JSON list of HotpotQA rows, got {type(rows).__name__}")
-    return list(_each_once((question_from_row(row, f"{path}, row {i}") for i, row in enumerate(rows)), str(path)))
-
-
-def read_hub(repo: str, name: str, split: str, revision: str | None) -> Iterator[HotpotQuestion]:
-    """The questions of a hub dataset with HotpotQA's features, streamed."""
-    rows = stream_rows(repo, name, split, revision)
-    where = f"{repo}/{name}/{split}"
-    yield from _each_once((question_from_row(row, f"{where}, row {i}") for i, row in enumerate(rows)), where)
-
-
-def _each_once(questions: Iterable[HotpotQuestion], where: str) -> Iterator[HotpotQuestion]:
-    seen: dict[str, int] = {}
-    for i, question in enumerate(questions):
+def questions_of(rows: Iterable[SourceRow]) -> Iterator[HotpotQuestion]:
+    """The questions of rows in either form; raises RecordError where one is bad or an id comes again."""
+    seen: dict[str, str] = {}
+    for row in rows:
+        question = question_from_row(row.values, row.where)
         if question.id in seen:
-            raise RecordError(
-                f"{where}, row {i}: expected each id once, got {question.id!r} of row {seen[question.id]}"
-            )
-        seen[question.id] = i
+            raise RecordError(f"{row.where}: expected each id once, got {question.id!r} as in {seen[question.id]}")
+        seen[question.id] = row.where
         yield question
+
+
+def questions_of_role(
+    path: str | Path | Mapping[str, str], split: str | None, rows: int | None = None
+) -> list[HotpotQuestion]:
+    """The questions that a role reads, at most the first `rows`.
+
+    `path` is a file, a mapping of files {"train": ..., "test": ...} (dev is a part of the first), or the hub id, of
+    whose own splits "validation" is for test and "train" for the rest.
+    """
+    role = "test" if split == "test" else "train"
+    one = path[role] if isinstance(path, Mapping) else path
+    hub_split = "validation" if role == "test" else "train"
+    return list(islice(questions_of(read_rows(one, hub_split=hub_split, hub=HUB)), rows))
+
+
+def load_hotpotqa(
+    path: str | Path | Mapping[str, str],
+    split: str | None = "test",
+    shares: Mapping[str, float] = _SHARES,
+    rows: int | None = None,
+) -> list[Example]:
+    """HotpotQA's questions with rule-made statements, for "train", "dev" or "test" (paths as `questions_of_role` says).
+
+    Test is the whole of its file; train and dev are parts of theirs by `shares` of groups. None = all of train's.
+    """
+    examples = examples_from_questions(questions_of_role(path, split, rows))
+    return in_split(examples, None if split == "test" else split, shares)
 
 
 def examples_from_questions(questions: Iterable[HotpotQuestion], seed: int = 13) -> list[Example]:

@@ -13,14 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
-from pathlib import Path
+from itertools import chain, islice
 from typing import Any
 
 from tqdm.auto import tqdm
 
-from citeverifier.data.hotpotqa import examples_from_questions, question_from_row, read_raw
-from citeverifier.data.hub import stream_rows
+from citeverifier.data.hotpotqa import examples_from_questions, questions_of
 from citeverifier.data.mini import load_mini
+from citeverifier.data.rows import SourceRow, read_rows
 from citeverifier.data.splits import SHARES, in_split
 from citeverifier.records import (
     Example,
@@ -29,10 +29,8 @@ from citeverifier.records import (
     example_from_json,
     example_to_json,
     once,
-    open_text,
     pair_from_json,
     pair_to_json,
-    read_jsonl,
 )
 
 log = logging.getLogger(__name__)
@@ -49,7 +47,7 @@ def load(
     hub_name: str | None = None,
     hub_split: str = "train",
     hub_revision: str | None = None,
-    hub_rows: int | None = None,
+    rows: int | None = None,
 ) -> list[Record]:
     """Examples or pairs from "mini" (the bundled set), a file, or a hub dataset.
 
@@ -61,25 +59,26 @@ def load(
         lang: "en", "pl" or "all".
         shares: of each split, by hash of the group.
         hub_name, hub_split, hub_revision: the hub dataset's configuration, split and revision.
-        hub_rows: at most so many rows of it, from its beginning; None = all.
+        rows: at most so many rows, from the beginning; None = all.
 
     Raises:
         RecordError: a bad record, with file:line, what was expected and what it got.
         FileNotFoundError: no such file.
         ValueError: an unknown split or language; nothing left.
     """
-    records: list[Any]
     if split == "auto":
         split = "test" if path == "mini" else None
+    records: list[Record]
     if path == "mini":
         records = list(load_mini(split, lang))
     else:
-        read = _read(path, hub_name, hub_split, hub_revision, hub_rows)
-        part = in_split(read, split, shares)
-        if read and not part:
+        found = read_rows(path, hub_split=hub_split, hub={"name": hub_name, "revision": hub_revision})
+        every = list(_records(path, islice(found, rows)))
+        part = in_split(every, split, shares)
+        if every and not part:
             raise ValueError(
                 f"{path}: expected some of its groups to fall into split={split} (shares {dict(shares)}), got none of "
-                f"{len({record.group for record in read})}; name the files to use instead (train.py: data.dev=[FILE])"
+                f"{len({record.group for record in every})}; name the files to use instead (train.py: data.dev=[FILE])"
             )
         records = [record for record in part if lang in ("all", record.lang)]
     if not records:
@@ -87,44 +86,25 @@ def load(
     return records
 
 
-def _read(
-    path: str, hub_name: str | None, hub_split: str, hub_revision: str | None, hub_rows: int | None
-) -> list[Record]:
-    file = Path(path)
-    if not file.exists() and path.count("/") == 1 and not path.startswith((".", "/")) and not file.suffix:
-        return _from_rows(path, stream_rows(path, hub_name, hub_split, hub_revision, hub_rows))
-    with open_text(file) as opened:
-        start = opened.read(1)
-    if start == b"[":
-        return list(examples_from_questions(read_raw(file)))
-    first = next(iter(read_jsonl(file, lambda row: row)), None)
-    if first is None:
+def _records(path: str, rows: Iterator[SourceRow]) -> Iterator[Record]:
+    """The records of rows of one form, told by the first: HotpotQA's, pairs or examples, each id once."""
+    head = next(rows, None)
+    if head is None:
         raise RecordError(f"{path}:1: expected at least one record, got an empty file")
-    if "supporting_facts" in first:
-        rows = read_jsonl(file, lambda row: question_from_row(row, "HotpotQA row"))
-        return list(examples_from_questions(rows))
-    return list(read_jsonl(file, _parser(first)))
-
-
-def _parser(first: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Record]:
-    """What reads rows like `first`, each identity once."""
-    if "statement" in first:
-        return once(pair_from_json, lambda pair: pair.id)
-    return once(example_from_json, lambda example: (example.id, example.lang))
-
-
-def _from_rows(repo: str, rows: Iterator[Mapping[str, Any]]) -> list[Record]:
-    numbered = list(enumerate(rows))
-    if numbered and "supporting_facts" in numbered[0][1]:
-        return list(examples_from_questions(question_from_row(row, f"{repo}, row {i}") for i, row in numbered))
-    parse = _parser(numbered[0][1] if numbered else {})
-    records: list[Record] = []
-    for i, row in numbered:
+    rows = chain([head], rows)
+    if "supporting_facts" in head.values:
+        yield from examples_from_questions(questions_of(rows))
+        return
+    parse: Callable[[Mapping[str, Any]], Record] = (
+        once(pair_from_json, lambda pair: pair.id)
+        if "statement" in head.values
+        else once(example_from_json, lambda example: (example.id, example.lang))
+    )
+    for row in rows:
         try:
-            records.append(parse(row))
+            yield parse(row.values)
         except RecordError as error:
-            raise RecordError(f"{repo}, row {i}: {error}") from None
-    return records
+            raise RecordError(f"{row.where}: {error}") from None
 
 
 def to_pairs(records: Sequence[Record], build: PairBuilder) -> list[Pair]:

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
+from citeverifier.records import Document, Example, Interval, Pair, Statement, Support, statement_id
 from citeverifier.text.relative_bm25 import collection, relative_bm25
 from citeverifier.text.rendering import render_document
 from citeverifier.text.words import words
@@ -42,7 +42,6 @@ BELOW_FULL = (Support.NONE, Support.PARTIAL)
 PARTIAL = (Support.PARTIAL, Support.PARTIAL)
 AT_LEAST_PARTIAL = (Support.PARTIAL, Support.FULL)
 FULL = (Support.FULL, Support.FULL)
-Interval = tuple[Support, Support]
 
 
 class _SizeBalance:

@@ -1,7 +1,7 @@
 """PoQuAD (Tuora et al. 2023): Polish Wikipedia paragraphs with people's questions and answers, as examples.
 
-Each answerable question gives one statement, question + answer, citing its paragraph among nine of other articles; with
-`sentences`, also a sentence of the paragraph that names its subject, with a rule-made twin (for training).
+Each answerable question gives one statement, question + answer, citing its paragraph among nine of other articles; for
+training and dev, with `sentences`, also a sentence of the paragraph that names its subject, with a rule-made twin.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.data.perturb import names, perturb, perturb_answer
+from citeverifier.data.rows import read_rows
 from citeverifier.data.splits import SHARES, split_of
-from citeverifier.records import Document, Evidence, Example, RecordError, Statement, read_jsonl
+from citeverifier.records import Document, Evidence, Example, RecordError, Statement
 from citeverifier.text.sentences import sentences as split_sentences
 
 LANG = "pl"
@@ -25,20 +26,21 @@ def load_poquad(
     split: str | None = None,
     shares: Mapping[str, float] = SHARES,
     seed: int = 13,
-    sentences: bool = False,
+    sentences: bool = True,
 ) -> list[Example]:
     """Examples in the order of the file; the article is the group. Raises RecordError on rows of another shape."""
     paragraphs: list[tuple[str, Document, list[tuple[int, str, str]]]] = []
-    for number, row in enumerate(read_jsonl(path, lambda row: row), 1):
+    for row in read_rows(path):
         try:
             paragraphs += [
                 (row["title"], Document(row["title"], p["context"]), _answered(p["qas"])) for p in row["paragraphs"]
             ]
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise RecordError(
-                f"{path}, record {number}: expected PoQuAD's title and paragraphs [{{context, qas: [{{question, "
+                f"{row.where}: expected PoQuAD's title and paragraphs [{{context, qas: [{{question, "
                 f"is_impossible, answers}}]}}], got {error!r}"
             ) from None
+    sentences = sentences and split in ("train", "dev")
     # Distractors come from the same split, so that no document crosses.
     inside = [p for p in paragraphs if split is None or split_of(f"poquad:{p[0]}", shares) == split]
     return [

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from citeverifier.records import Example, Pair
 from citeverifier.text.words import normalise
+
+Grouped = TypeVar("Grouped", bound=Example | Pair)
 
 SHARES: Mapping[str, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
@@ -22,9 +25,7 @@ def split_of(group: str, shares: Mapping[str, float] = SHARES) -> str:
     return list(shares)[-1]
 
 
-def in_split(
-    records: Iterable[Example | Pair], split: str | None, shares: Mapping[str, float] = SHARES
-) -> list[Example | Pair]:
+def in_split(records: Iterable[Grouped], split: str | None, shares: Mapping[str, float] = SHARES) -> list[Grouped]:
     """The records whose group falls into `split`; all of them for None. Raises ValueError on an unknown split."""
     if split is None:
         return list(records)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from citeverifier.commands.sources import SourceSpec, TrainingData, check_records, read, training_data
+from citeverifier.commands.sources import SourceSpec, TrainingData, check_records, chosen_language, read, training_data
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.evaluation.schemes.pairs import Pairs
@@ -27,11 +27,11 @@ BUILD = partial(ordinal_pairs, context_share=0.0)
 @pytest.mark.parametrize(
     ("spec", "source"),
     [
-        ("mini", SourceSpec("mini", 1.0, None, None)),
-        ({"data": "mini"}, SourceSpec("mini", 1.0, None, {})),
+        ("mini", SourceSpec("mini")),
+        ({"data": "mini"}, SourceSpec("mini")),
         (
-            {"data": "my.jsonl", "weight": 2, "limit": 500, "split": "train"},
-            SourceSpec("my.jsonl", 2.0, 500, {"split": "train"}),
+            {"data": "my.jsonl", "weight": 2, "limit": 500, "lang": "pl", "split": "train"},
+            SourceSpec("my.jsonl", 2.0, 500, "pl", {"split": "train"}),
         ),
     ],
 )
@@ -174,6 +174,12 @@ def test_weights_and_limits_are_per_source(file: Path) -> None:
     assert {pair.weight for pair in whole.train} == {1.0}
 
 
+def test_two_parts_of_one_source_both_count_as_dev() -> None:
+    data = gathered(["mini"], [{"data": "mini", "lang": "en"}, {"data": "mini", "lang": "pl"}], lang="all")
+    assert data.dev == [*BUILD(load_mini("dev", "en")), *BUILD(load_mini("dev", "pl"))]
+    assert [(dev["data"], dev["records"]) for dev in data.report["dev"]] == [("mini", 15), ("mini", 15)]
+
+
 def test_dev_can_be_limited() -> None:
     whole, limited = gathered(["mini"], ["mini"]), gathered(["mini"], ["mini"], dev_limit=40)
     assert 40 <= len(limited.dev) < len(whole.dev)
@@ -181,7 +187,7 @@ def test_dev_can_be_limited() -> None:
     assert {pair.id for pair in limited.dev} < {pair.id for pair in whole.dev}
 
 
-# --- check_records -----------------------------------------------------------------------------------------------
+# --- languages and records of eval.py ---------------------------------------------------------------------------------
 
 
 def config(lang: str) -> Any:
@@ -211,3 +217,10 @@ def test_pairs_for_another_scheme_are_an_error(pairs: list[Pair]) -> None:
 def test_nothing_in_the_language_is_an_error() -> None:
     with pytest.raises(ValueError, match="lang=pl: expected records in that language, got none of 25"):
         check_records(Separate(), list(load_mini("test", "en")), config("pl"))
+
+
+def test_the_language_is_the_one_asked_for_or_the_records_own(pairs: list[Pair]) -> None:
+    polish = [replace(pair, lang="pl") for pair in pairs]
+    assert chosen_language(polish, None) == "pl"
+    assert chosen_language(polish, "en") == "en"
+    assert chosen_language([*polish, *pairs], None) == chosen_language(load_mini("test"), None) == "en"

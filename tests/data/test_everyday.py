@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import pytest
+
 from citeverifier.data.everyday import EVERYDAY, load_everyday
 from citeverifier.records import Support
 
@@ -42,6 +44,6 @@ def test_the_card_counts_what_is_there() -> None:
     )
 
 
-def test_one_language_is_a_part() -> None:
-    assert {pair.lang for pair in load_everyday("pl")} == {"pl"}
-    assert len(load_everyday("en")) + len(load_everyday("pl")) == len(PAIRS)
+def test_nothing_is_trained_on_it() -> None:
+    with pytest.raises(ValueError, match=r"everyday: expected split=test .*, got 'train'"):
+        load_everyday("train")

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from citeverifier.data.hotpot_statements import PARTS, STATEMENTS, load_hotpot_statements
-from citeverifier.data.hotpotqa import read_raw
+from citeverifier.data.hotpot_statements import STATEMENTS, load_hotpot_statements
+from citeverifier.data.hotpotqa import questions_of
+from citeverifier.data.rows import read_rows
 from citeverifier.records import RecordError
 
 REAL = os.environ.get("CITEVERIFIER_REAL_DATA")
+ROLES = {"dev": "test", "train": None}  # part -> the role that reads it whole
 EDITS = {"date", "number", "name", "relation", "comparison", "negation"}
 KINDS = {"single", "joined", "comparison", "bridge"}
 needs_hotpotqa = pytest.mark.skipif(REAL is None, reason="needs HotpotQA: CITEVERIFIER_REAL_DATA names its folder")
@@ -54,7 +56,7 @@ def written(part: str, tmp_path: Path, *, drop_title: bool = False, keep: int = 
     return path
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", ROLES)
 def test_each_statement_is_well_formed(part: str) -> None:
     for row in rows(part):
         assert 1 <= len(row["statements"]) <= 3, row["id"]
@@ -72,7 +74,7 @@ def test_each_statement_is_well_formed(part: str) -> None:
 
 
 def test_the_parts_hold_what_the_card_says() -> None:
-    assert [(part, len({row["id"] for row in rows(part)})) for part in PARTS] == [("dev", 100), ("train", 200)]
+    assert [(part, len({row["id"] for row in rows(part)})) for part in ROLES] == [("dev", 100), ("train", 200)]
     assert {row["lang"] for row in rows("train")} == {"en"}
     languages: dict[str, list[str]] = {}
     for row in rows("dev"):
@@ -91,18 +93,13 @@ def test_languages_of_a_question_agree() -> None:
 
 
 def test_statements_meet_their_documents(tmp_path: Path) -> None:
-    examples = load_hotpot_statements(str(written("dev", tmp_path)), "dev")
+    examples = load_hotpot_statements(str(written("dev", tmp_path)), "test")
     assert [example.lang for example in examples] == ["en", "pl"] * 3
     for example, row in zip(examples, rows("dev"), strict=False):
         assert example.id == row["id"]
         for statement, item in zip(example.statements, row["statements"], strict=True):
             titles = [example.documents[i].title for i in statement.citations]
             assert sorted(titles) == sorted(item["citations"])
-
-
-def test_one_language_only(tmp_path: Path) -> None:
-    examples = load_hotpot_statements(str(written("dev", tmp_path)), "dev", lang="pl")
-    assert [example.lang for example in examples] == ["pl"] * 3
 
 
 def test_a_file_without_the_questions_is_an_error(tmp_path: Path) -> None:
@@ -112,18 +109,13 @@ def test_a_file_without_the_questions_is_an_error(tmp_path: Path) -> None:
 
 def test_another_revision_of_the_documents_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"question \w+: expected titles of the question"):
-        load_hotpot_statements(str(written("dev", tmp_path, drop_title=True)), "dev")
-
-
-def test_an_unknown_part_is_an_error() -> None:
-    with pytest.raises(ValueError, match="part: expected one of dev, train, got 'test'"):
-        load_hotpot_statements("hotpot.json", "test")
+        load_hotpot_statements(str(written("dev", tmp_path, drop_title=True)), "test")
 
 
 @needs_hotpotqa
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", ROLES)
 def test_all_questions_are_in_hotpotqa_and_no_statement_copies_a_document(part: str) -> None:
-    examples = load_hotpot_statements(str(official(part)), part)
+    examples = load_hotpot_statements(str(official(part)), ROLES[part])
     assert len(examples) == len(rows(part))
     for example in examples:
         for statement in example.statements if example.lang == "en" else ():
@@ -136,7 +128,7 @@ def test_all_questions_are_in_hotpotqa_and_no_statement_copies_a_document(part: 
 
 @needs_hotpotqa
 def test_no_train_question_shares_a_gold_document_with_dev() -> None:
-    shown = {title for question in read_raw(official("dev")) for title, _ in question.paragraphs}
-    for example in load_hotpot_statements(str(official("train")), "train"):
+    shown = {title for question in questions_of(read_rows(official("dev"))) for title, _ in question.paragraphs}
+    for example in load_hotpot_statements(str(official("train")), None):
         cited = {example.documents[i].title for statement in example.statements for i in statement.citations}
         assert not cited & shown, example.id

@@ -15,10 +15,12 @@ from citeverifier.data.hotpotqa import (
     HotpotQuestion,
     examples_from_questions,
     join_sentences,
+    load_hotpotqa,
     question_from_row,
-    read_raw,
+    questions_of,
     resolve_subject,
 )
+from citeverifier.data.rows import read_rows
 from citeverifier.records import Example, RecordError
 from citeverifier.text.words import normalise, words
 
@@ -56,6 +58,10 @@ def hub(row: dict[str, Any]) -> dict[str, Any]:
 
 def questions(*rows: dict[str, Any]) -> list[HotpotQuestion]:
     return [question_from_row(row, "made") for row in rows]
+
+
+def list_questions(path: Path) -> list[HotpotQuestion]:
+    return list(questions_of(read_rows(path)))
 
 
 def made_of(*rows: dict[str, Any], seed: int = 13) -> list[Example]:
@@ -97,9 +103,6 @@ def test_the_hub_features_survive_the_datasets_library() -> None:
         (raw(supporting_facts=[["Alpha", "first"]]), "ValueError"),
         (raw(context=None), "TypeError"),
         (hub(raw()) | {"context": {"title": ["Alpha"], "sentences": []}}, "ValueError"),
-        (["_id", "question"], "got list"),
-        (5, "got int"),
-        (None, "got NoneType"),
     ],
 )
 def test_malformed_row_says_where_and_what(row: Any, got: str) -> None:
@@ -113,23 +116,56 @@ def test_malformed_row_says_where_and_what(row: Any, got: str) -> None:
 def test_the_official_file_plain_or_packed(name: str, tmp_path: Path) -> None:
     text = json.dumps([raw(), raw("q2")]).encode()
     (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-    assert read_raw(tmp_path / name) == questions(raw(), raw("q2"))
+    assert list_questions(tmp_path / name) == questions(raw(), raw("q2"))
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (json.dumps([raw(), {"_id": "q2"}]), r"hotpot\.json, row 1: expected a HotpotQA row .* got keys \['_id'\]"),
-        (json.dumps([raw(), 5]), r"hotpot\.json, row 1: expected a HotpotQA row .* got int"),
-        ("[1, 2", r"hotpot\.json: expected a JSON list of HotpotQA rows, got "),
-        (json.dumps([raw(), raw()]), r"hotpot\.json, row 1: expected each id once, got 'q1' of row 0"),
-        ('{"_id": 1}', r"hotpot\.json: expected a JSON list of HotpotQA rows, got dict"),
+        (json.dumps([raw(), {"_id": "q2"}]), r"hotpot\.json, row 2: expected a HotpotQA row .* got keys \['_id'\]"),
+        (json.dumps([raw(), 5]), r"hotpot\.json, row 2: expected an object, got int"),
+        ("[{}, {", r"hotpot\.json, row 1: expected a HotpotQA row"),
+        (json.dumps([raw()])[:-1], r"hotpot\.json, row 2: expected a whole JSON list of objects, got: "),
+        (b'[{"a": "\xff"}]', r"hotpot\.json, row 1: expected a whole JSON list of objects, got: "),
+        (json.dumps([raw(), raw()]), r"hotpot\.json, row 2: expected each id once, got 'q1' as in .*row 1"),
+        ('{"_id": 1}', r"hotpot\.json:1: expected a HotpotQA row .* got keys"),
     ],
 )
-def test_bad_official_file_is_one_error(content: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "hotpot.json").write_text(content)
+def test_bad_official_file_is_one_error(content: str | bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "hotpot.json").write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(RecordError, match=message):
-        read_raw(tmp_path / "hotpot.json")
+        list_questions(tmp_path / "hotpot.json")
+
+
+def test_roles_read_their_files_or_the_hubs_splits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def row(number: int) -> dict[str, Any]:
+        titles = [f"A{number}", f"B{number}"]
+        return raw(f"q{number}", supporting_facts=[[t, 0] for t in titles], context=[[t, [f"{t} is."]] for t in titles])
+
+    def ids(path: Any, role: str | None, **settings: Any) -> list[str]:
+        return [example.id for example in load_hotpotqa(path, role, **settings)]
+
+    train, test = [row(number) for number in range(60)], [row(60), row(61)]
+    (tmp_path / "train.json").write_text(json.dumps(train))
+    (tmp_path / "test.json").write_text(json.dumps(test))
+    files = {"train": str(tmp_path / "train.json"), "test": str(tmp_path / "test.json")}
+    assert ids(files, "test") == ids(files["test"], "test") == ["q60", "q61"]
+    parts = ids(files, "train"), ids(files, "dev")
+    assert sorted(parts[0] + parts[1]) == sorted(ids(files, None)) == sorted(row["_id"] for row in train)
+    assert 0 < len(parts[1]) < 15
+    assert ids(files, None, rows=7) == [f"q{number}" for number in range(7)]
+
+    asked: list[Any] = []
+
+    def from_memory(path: str, split: str, **settings: Any) -> list[dict[str, Any]]:
+        asked.append((path, split, settings))
+        return [hub(each) for each in (train if split == "train" else test)]
+
+    monkeypatch.setattr(pytest.importorskip("datasets"), "load_dataset", from_memory)
+    assert ids("hotpotqa/hotpot_qa", "test") == ["q60", "q61"]
+    assert (ids("hotpotqa/hotpot_qa", "train"), ids("hotpotqa/hotpot_qa", "dev")) == parts
+    copy = {"revision": "refs/convert/parquet", "data_dir": "distractor", "streaming": True}
+    assert asked == [("hotpotqa/hotpot_qa", split, copy) for split in ("validation", "train", "train")]
 
 
 # --- statements -------------------------------------------------------------------------------------------------------
@@ -232,7 +268,7 @@ def test_questions_tied_by_a_gold_document_share_a_group() -> None:
 
 @pytest.fixture(scope="module")
 def real_questions(real_data: Path) -> list[HotpotQuestion]:
-    return read_raw(real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz")
+    return list_questions(real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz")
 
 
 @pytest.fixture(scope="module")

@@ -103,10 +103,12 @@ def test_hub_datasets_in_each_form(
 
     monkeypatch.setattr(datasets, "load_dataset", from_memory)
     assert load("org/name", hub_name="distractor", hub_split="validation", hub_revision="abc") == expected
-    assert asked == [(("org/name", "distractor"), {"split": "validation", "revision": "abc", "streaming": True})]
+    assert asked == [
+        (("org/name",), {"split": "validation", "name": "distractor", "revision": "abc", "streaming": True})
+    ]
     rows.append(rows[0])
     if kind != "hotpotqa":
-        with pytest.raises(RecordError, match=rf"^org/name, row {len(rows) - 1}: expected each id once, got .* again"):
+        with pytest.raises(RecordError, match=rf"^org/name/train, row {len(rows)}: expected each id once, got "):
             load("org/name")
 
 
@@ -158,7 +160,7 @@ def test_a_bad_record_is_named(worked_example: Example, tmp_path: Path) -> None:
         load(str(file))
     hotpot = tmp_path / "hotpot.jsonl"
     write_jsonl(hotpot, [HOTPOTQA, {"_id": "q2"}])
-    with pytest.raises(RecordError, match=r"hotpot\.jsonl:2: HotpotQA row: expected .* got keys \['_id'\]"):
+    with pytest.raises(RecordError, match=r"hotpot\.jsonl:2: expected a HotpotQA row .* got keys \['_id'\]"):
         load(str(hotpot))
 
 

@@ -19,7 +19,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from citeverifier.data.hotpotqa import examples_from_questions, read_raw
+from citeverifier.data.hotpotqa import load_hotpotqa
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import (
     AT_LEAST_PARTIAL,
@@ -44,8 +44,8 @@ def mini_pairs() -> list[Pair]:
 
 @pytest.fixture(scope="module")
 def hotpotqa_pairs(real_data: Path) -> list[Pair]:
-    questions = read_raw(real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz")
-    return list(ordinal_pairs(examples_from_questions(questions)))
+    examples = load_hotpotqa(real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz")
+    return list(ordinal_pairs(examples))
 
 
 @pytest.fixture(params=["mini", "hotpotqa"])

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from citeverifier.data.claims import load_llm_aggrefact
+from citeverifier.data.fever import load_fever
 from citeverifier.data.hotpot_statements import load_hotpot_statements
 from citeverifier.data.load import load
-from citeverifier.data.natural_hub import load_fever_hub, load_llm_aggrefact, load_ragtruth
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE
+from citeverifier.data.ragtruth import load_ragtruth
 from citeverifier.records import Document, Pair, RecordError, Support
 
 pytest.importorskip("datasets", reason="the hub is read with datasets")
@@ -72,43 +74,43 @@ def test_fever_rows_of_the_hub(hub: Write) -> None:
         fever("E.", "SUPPORTS", ("Rome", " ")),
     ]
     path = hub("jsonl", train=[fever("T.", "SUPPORTS", ("Rome", "S ."))], valid=rows, test=rows[1:2])
-    first, second = load_fever_hub(path, "dev")
+    first, second = load_fever(path, "dev")
     assert (first.statement, interval(first), interval(second)) == ("A.", FULL, BELOW_FULL)
     assert first.documents == (Document("The Paper (film)", "One, two."), Document("Rome", "Three. Four."))
     assert (first.id, first.group, second.group) == ("fever:dev-1", "fever:The_Paper_-LRB-film-RRB-", "fever:Rome")
     assert (second.kind, second.lang) == ("labelled:fever", "en")
-    assert [pair.statement for split in ("train", "test") for pair in load_fever_hub(path, split)] == ["T.", "B."]
+    assert [pair.statement for split in ("train", "test") for pair in load_fever(path, split)] == ["T.", "B."]
     with pytest.raises(ValueError, match="expected a split of train, dev, test, got 'validation'"):
-        load_fever_hub(path, "validation")
+        load_fever(path, "validation")
 
 
 def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
     path = hub("jsonl", train=[fever(f"C{i}.", "SUPPORTS", (f"P{i}", f"S{i} .")) for i in range(40)])
-    drawn = load_fever_hub(path, "train", claims=30)
+    drawn = load_fever(path, "train", rows=30, distractors=False)
     assert len(drawn) == 30
-    assert drawn == load_fever_hub(path, "train", claims=30)
-    padded = load_fever_hub(path, "train", claims=30, distractors=True)
+    assert drawn == load_fever(path, "train", rows=30, distractors=False)
+    padded = load_fever(path, "train", rows=30)
     assert {pair.id for pair in padded} >= {pair.id for pair in drawn}
     assert {interval(pair) for pair in padded} == {FULL, NONE}
-    assert padded != load_fever_hub(path, "train", claims=30, distractors=True, seed=14)
+    assert padded != load_fever(path, "train", rows=30, seed=14)
 
 
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"label": "NEI"}, "expected a label of 'SUPPORTS', 'REFUTES', got 'NEI'"),
+        ({"label": "NEI"}, "key 'label': expected one of 'SUPPORTS', 'REFUTES', got 'NEI'"),
         (
             {"evidence": [["P", "S"]]},
-            r"expected evidence \[\[page, sentence number, sentence\]\], got \"\[\['P', 'S'\]\]\"",
+            r"key 'evidence': expected \[\[page, sentence number, sentence\]\], got \"\[\['P', 'S'\]\]\"",
         ),
-        ({"claim": None}, "expected column claim of type str, got NoneType 'None'"),
+        ({"claim": None}, "key 'claim': expected a string, got NoneType 'None'"),
     ],
 )
 def test_a_bad_fever_row_is_named(changed: Row, told: str, hub: Write) -> None:
     good = fever("C.", "SUPPORTS", ("P", "S ."))
     path = hub("jsonl", test=[good, good | changed])
-    with pytest.raises(RecordError, match=rf"^{path}/test, record 2: {told}"):
-        load_fever_hub(path)
+    with pytest.raises(RecordError, match=rf"^{path}/test, row 2: {told}"):
+        load_fever(path, "test")
 
 
 # --- LLM-AggreFact ----------------------------------------------------------------------------------------------------
@@ -127,18 +129,21 @@ def test_llm_aggrefact_rows_keep_their_dataset(hub: Write) -> None:
     assert pairs[0].documents == (Document("", "D."),)
     assert pairs[0].group == pairs[1].group != pairs[2].group
     assert [pair.id for pair in load_llm_aggrefact(path, "dev")] == ["llm_aggrefact:dev-1"]
-    assert len(load_llm_aggrefact(path, claims=2)) == 2
+    assert len(load_llm_aggrefact(path, rows=2)) == 2
     with pytest.raises(ValueError, match="expected a split of dev, test, got 'train'"):
         load_llm_aggrefact(path, "train")
 
 
 def test_bad_llm_aggrefact_rows_are_named(hub: Write) -> None:
     path = hub("parquet", test=[aggrefact("Wice", "D.", "A.", 1), aggrefact("Wice", "D.", "B.", 2)])
-    with pytest.raises(RecordError, match=r"/test, record 2: expected a label of 1, 0, got 2$"):
+    with pytest.raises(RecordError, match=r"/test, row 2: key 'label': expected one of 1, 0, got 2$"):
         load_llm_aggrefact(path)
     row = aggrefact("Wice", "D.", "A.", 1)
     del row["doc"]
-    with pytest.raises(RecordError, match=r"/test, record 1: expected column doc of type str, got none$"):
+    with pytest.raises(
+        RecordError,
+        match=r"/test, row 1: key 'doc': expected a value, got a row with dataset, claim, ",
+    ):
         load_llm_aggrefact(hub("parquet", test=[row]))
 
 
@@ -202,7 +207,7 @@ def test_dev_and_train_are_parts_of_ragtruths_train_split(hub: Write) -> None:
     assert not groups["train"] & groups["dev"]
     assert len(groups["train"]) + len(groups["dev"]) == 40
     assert sum(map(len, parts.values())) == 3 * 80
-    assert len({pair.example for pair in load_ragtruth(path, "train", {"train": 1.0}, answers=10)}) == 10
+    assert len({pair.example for pair in load_ragtruth(path, "train", {"train": 1.0}, rows=10)}) == 10
 
 
 @pytest.mark.parametrize(
@@ -210,7 +215,7 @@ def test_dev_and_train_are_parts_of_ragtruths_train_split(hub: Write) -> None:
 )
 def test_bad_spans_are_named(labels: str, hub: Write) -> None:
     path = hub("parquet", test=[ragtruth([]), ragtruth(labels)])
-    with pytest.raises(RecordError, match=r"/test, record 2: expected hallucination_labels as JSON "):
+    with pytest.raises(RecordError, match=r"/test, row 2: key 'hallucination_labels': expected JSON "):
         load_ragtruth(path)
 
 
@@ -234,7 +239,7 @@ def test_hotpotqa_from_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
 
     rows = [hotpot(f"q{i}", [f"A{i}", f"B{i}"]) for i in range(5)]
     monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: rows)
-    assert [example.id for example in load("org/name", hub_rows=2)] == ["q0", "q1"]  # type: ignore[union-attr]
+    assert [example.id for example in load("org/name", rows=2)] == ["q0", "q1"]  # type: ignore[union-attr]
     assert len(load("org/name")) == 5
 
 
@@ -249,6 +254,6 @@ def test_authored_statements_group_their_own_questions_of_the_hub(monkeypatch: p
     rows = [hotpot(row["id"], [*of, "Elsewhere"][:2]) for row, of in zip(ours, titles, strict=True)]
     rows.append(hotpot("between", [titles[0][0], titles[1][0]]))
     monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: rows)
-    examples = load_hotpot_statements("hotpotqa/hotpot_qa", "train", hub_name="distractor", hub_split="train")
+    examples = load_hotpot_statements("hotpotqa/hotpot_qa", None)
     assert [example.id for example in examples] == [row["id"] for row in ours]
     assert examples[0].group != examples[1].group

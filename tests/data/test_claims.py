@@ -6,15 +6,17 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from citeverifier.data.natural import load_attributionbench, load_factcg, load_fever, load_gensearch, load_wice
+from citeverifier.data.claims import load_attributionbench, load_factcg, load_gensearch, load_natural, load_wice
+from citeverifier.data.fever import load_fever
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL, Interval
 from citeverifier.data.splits import split_of
-from citeverifier.records import Document, Pair, RecordError, Support
+from citeverifier.records import Document, Pair, RecordError, Support, pair_to_json, write_jsonl
 
 Loader = Callable[..., list[Pair]]
 Row = dict[str, Any]
@@ -106,7 +108,7 @@ def test_a_bad_label_says_where_and_what(
     path = file(good, good | {key: bad})
     with pytest.raises(RecordError) as raised:
         load(path)
-    assert str(raised.value).startswith(f"{path}, record 2: expected a label of ")
+    assert str(raised.value).startswith(f"{path}:2: key {key!r}: expected one of ")
     assert str(raised.value).endswith(f", got {bad!r}")
 
 
@@ -121,7 +123,7 @@ def test_a_bad_label_says_where_and_what(
 )
 def test_a_missing_key_says_where_and_which(load: Loader, good: Row, key: str, file: Callable[..., Path]) -> None:
     path = file(good, {name: value for name, value in good.items() if name != key})
-    with pytest.raises(RecordError, match=rf":2: expected the keys .*{key}.*, got a row without {key}$") as raised:
+    with pytest.raises(RecordError, match=rf":2: key '{key}': expected a value, got a row with ") as raised:
         load(path)
     assert str(path) in str(raised.value)
 
@@ -244,16 +246,17 @@ def test_splits_by_group_and_padding_by_other_groups(
 ) -> None:
     path = file(*(row(i) for i in range(200)))
     shares = {"train": 0.6, "dev": 0.4}
-    pairs, train, dev = load(path), load(path, "train", shares), load(path, "dev", shares)
+    pairs = load(path)
+    train, dev = (load(path, split, shares, distractors=False) for split in ("train", "dev"))
     assert len({pair.group for pair in pairs}) == 100
     assert train == [pair for pair in pairs if split_of(pair.group, shares) == "train"]
     assert sorted(pair.id for pair in train + dev) == sorted(pair.id for pair in pairs)
     assert min(len(train), len(dev)) > 40
-    padded = load(path, "train", shares, distractors=True)
+    padded = load(path, "train", shares)
     assert [pair.id for pair in padded if not pair.id.endswith("/irrelevant")] == [pair.id for pair in train]
     assert {len(pair.documents) for pair in padded} == {1, 2, 3}
-    assert padded == load(path, "train", shares, distractors=True)
-    assert padded != load(path, "train", shares, distractors=True, seed=14)
+    assert padded == load(path, "train", shares)
+    assert padded != load(path, "train", shares, seed=14)
     known = {document for pair in train for document in pair.documents}
     assert {document for pair in padded for document in pair.documents} <= known  # none crosses from dev
 
@@ -344,11 +347,13 @@ def test_gensearch_pages_without_text_are_counted(file: Callable[..., Path], cap
 
 
 def test_gensearch_bad_rows_are_named(file: Callable[..., Path]) -> None:
-    with pytest.raises(RecordError, match=r"record 1: expected a label of 'complete_support', .* got 'unclear'"):
+    with pytest.raises(
+        RecordError, match=r"1: key 'source_supports_statement': expected one of 'complete.* got 'unclear'"
+    ):
         load_gensearch(file(gensearch("A.", "unclear")))
     row = gensearch("A.", "no_support")
     del row["source_text"]
-    with pytest.raises(RecordError, match="got a row without source_text"):
+    with pytest.raises(RecordError, match=r"key 'source_text': expected a value, got a row with query"):
         load_gensearch(file(row))
 
 
@@ -357,5 +362,27 @@ def test_wice_evidence_is_what_any_annotator_chose(file: Callable[..., Path]) ->
     pair = load_wice(file(row | {"supporting_sentences": [[1, 2], [2]]}))[0]
     assert pair.evidence == ("One.", "Two.")
     assert load_wice(file(row))[0].evidence == ()
-    with pytest.raises(RecordError, match=r"record 1: expected supporting_sentences below 4, got \[1, 4\]"):
+    with pytest.raises(RecordError, match=r"1: key 'supporting_sentences': expected numbers below 4, got \[1, 4\]"):
         load_wice(file(row | {"supporting_sentences": [[1, 4]]}))
+
+
+# --- pair files -------------------------------------------------------------------------------------------------------
+
+
+def test_natural_sources_are_pair_files_by_name(tmp_path: Path, pairs: list[Pair]) -> None:
+    many = [replace(pair, id=f"{pair.id}-{i}", group=f"g{i}") for i, pair in enumerate(pairs * 5)]
+    write_jsonl(tmp_path / "rivers.jsonl", map(pair_to_json, many))
+    packed = tmp_path / "rivers.jsonl.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "rivers.jsonl").read_bytes()))
+    assert load_natural("rivers", tmp_path, None) == many
+    parts = [load_natural("rivers", tmp_path, role) for role in ("train", "dev", "test")]
+    assert sorted(pair.id for part in parts for pair in part) == sorted(pair.id for pair in many)
+    assert len(parts[0]) > len(parts[1]) > 0
+    with pytest.raises(ValueError, match=r"data\.name: expected one of rivers \(.*\), got 'lakes'"):
+        load_natural("lakes", tmp_path, "test")
+
+
+@pytest.mark.parametrize("load", [load_wice, load_attributionbench, load_gensearch])
+def test_what_is_only_there_to_measure_on_is_not_trained_on(load: Loader) -> None:
+    with pytest.raises(ValueError, match=r"expected split=test \(it is only to measure on\), got 'train'"):
+        load("rows.jsonl", "train")

@@ -1,0 +1,160 @@
+"""Labelled claims with their evidence, a function a source: FactCG, WiCE, AttributionBench, generative search engines,
+LLM-AggreFact, and the natural sources that are stored as pair files.
+
+`split` is the role that is read: "train", "dev" or "test" (None = all). A row becomes one `Pair`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from citeverifier.data.labelled import digest, hub_split_of, labelled_pair, measured_only, part_of
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL
+from citeverifier.data.rows import drawn, read_rows
+from citeverifier.data.splits import SHARES, in_split, tie
+from citeverifier.records import Document, Pair, RecordError, once, pair_from_json, read_jsonl
+
+log = logging.getLogger(__name__)
+
+_SUPPORTED = {1: FULL, 0: BELOW_FULL}
+_LEVELS = {"supported": FULL, "partially_supported": PARTIAL, "not_supported": NONE}
+_CITATIONS = {"complete_support": FULL, "partial_support": PARTIAL, "no_support": NONE}
+_ATTRIBUTIONS = {"attributable": FULL, "not attributable": BELOW_FULL}
+
+
+def load_natural(name: str, folder: str | Path, split: str | None, shares: Mapping[str, float] = SHARES) -> list[Pair]:
+    """The pair file FOLDER/NAME.jsonl.gz, its groups divided by `shares`; raises ValueError naming those there are."""
+    file = Path(folder) / f"{name}.jsonl.gz"
+    if not file.is_file():
+        known = ", ".join(sorted(path.name.removesuffix(".jsonl.gz") for path in Path(folder).glob("*.jsonl.gz")))
+        raise ValueError(f"data.name: expected one of {known or 'none'} ({folder}), got {name!r}")
+    return in_split(read_jsonl(file, once(pair_from_json, lambda pair: pair.id)), split, shares)
+
+
+def load_factcg(
+    path: str | Path,
+    split: str | None = None,
+    shares: Mapping[str, float] = SHARES,
+    distractors: bool = True,
+    seed: int = 13,
+) -> list[Pair]:
+    """FactCG's synthetic claims on documents (Lei et al. 2025): 1 = full, 0 = none to partial.
+
+    A claim comes with its document and with altered versions of it, so a claim names the group. `distractors` as in
+    `load_fever`.
+    """
+    rows = list(read_rows(path, {"text_a": str, "text_b": list, "orig_label": object}))
+    groups = tie([[row["text_b"][0], row["text_a"]] for row in rows])
+    pairs = [
+        labelled_pair(
+            "factcg", row.number, group[:40], row["text_b"][0], [Document("", row["text_a"])],
+            row.interval("orig_label", _SUPPORTED),
+        )
+        for row, group in zip(rows, groups, strict=True)
+    ]  # fmt: skip
+    return part_of(pairs, split, shares, distractors, seed)
+
+
+def load_wice(path: str | Path, split: str | None = None) -> list[Pair]:
+    """WiCE claims (Kamoi et al. 2023) with people's three-level judgements; a page's sentences form one document.
+
+    Evidence is every sentence that any annotator took support from, where the file says (`supporting_sentences`).
+    """
+    measured_only("wice", split)
+    pairs = []
+    for row in read_rows(path, {"claim": str, "evidence": list, "label": object, "meta": dict}):
+        sentences = [sentence.removeprefix("(meta data) ") for sentence in row["evidence"]]
+        chosen = sorted({position for one in row.values.get("supporting_sentences") or () for position in one})
+        if chosen and not 0 <= chosen[0] <= chosen[-1] < len(sentences):
+            raise RecordError(
+                f"{row.where}: key 'supporting_sentences': expected numbers below {len(sentences)}, got {chosen}"
+            )
+        titled = bool(sentences) and sentences[0].startswith("TITLE: ")
+        title = sentences[0].removeprefix("TITLE: ") if titled else ""
+        document = Document(title, " ".join(sentences[titled:]))
+        label = row.interval("label", _LEVELS)
+        pair = labelled_pair("wice", row.number, str(row["meta"]["id"]), row["claim"], [document], label)
+        pairs.append(replace(pair, evidence=tuple(sentences[i] for i in chosen)))
+    return pairs
+
+
+def load_attributionbench(path: str | Path, split: str | None = None) -> list[Pair]:
+    """AttributionBench claims and references (Li et al. 2024): attributable = full, else none to partial.
+
+    Claims without a reference have no premise and are left out.
+    """
+    measured_only("attributionbench", split)
+    columns = dict.fromkeys(("question", "claim", "references", "attribution_label", "src_dataset"), object)
+    pairs = []
+    for row in read_rows(path, columns):
+        documents = [_titled(reference) for reference in row["references"] if reference.strip()]
+        label = row.interval("attribution_label", _ATTRIBUTIONS)
+        if documents:
+            pairs.append(
+                labelled_pair(
+                    "attributionbench", row.number, row["question"], row["claim"], documents, label,
+                    kind=row["src_dataset"], context=row["question"],
+                )
+            )  # fmt: skip
+    return pairs
+
+
+def _titled(reference: str) -> Document:
+    match = re.match(r"Title: (.*?)\n+(?:Section: .*?\n+)?(.+)", reference, re.DOTALL)
+    return Document(match.group(1).strip(), match.group(2).strip()) if match else Document("", reference.strip())
+
+
+def load_gensearch(path: str | Path, split: str | None = None) -> list[Pair]:
+    """People's judgements of generative search engines' citations (Liu et al. 2023), a pair a citation.
+
+    Rows are those of the published verifiability judgements (statement, source's text, judgement, evidence). A
+    statement's citations share its `statement_id`, a query's a group; evidence comes a sentence a line. Citations whose
+    page has no text are left out, and counted in a warning.
+    """
+    measured_only("gensearch", split)
+    columns = ("query", "response", "statement", "source_text", "source_supports_statement")
+    pairs, empty = [], 0
+    for row in read_rows(path, dict.fromkeys(columns, object)):
+        label = row.interval("source_supports_statement", _CITATIONS)
+        if not row["source_text"] or not row["source_text"].strip():
+            empty += 1
+            continue
+        title = row.values.get("source_content_title") or row.values.get("source_title") or ""
+        document = Document(title, row["source_text"].strip())
+        pair = labelled_pair(
+            "gensearch", row.number, row["query"], row["statement"], [document], label, context=row["query"]
+        )
+        answer = "gensearch:" + digest("\n".join((row["query"], row["response"])))
+        lines = (row.values.get("source_localized_evidence") or "").splitlines()
+        pairs.append(
+            replace(
+                pair,
+                example=answer,
+                statement_id=f"{answer}/{digest(row['statement'])}",
+                evidence=tuple(line.strip() for line in lines if line.strip()),
+            )
+        )
+    if empty:
+        log.warning("%s: %d citations of pages without text left out", path, empty)
+    return pairs
+
+
+def load_llm_aggrefact(path: str, split: str | None = "test", rows: int | None = None) -> list[Pair]:
+    """LLM-AggreFact (Tang et al. 2024), `lytang/LLM-AggreFact` (main: parquet): 1 = full, 0 = none to partial.
+
+    Gated: its terms are accepted on the hub, then `hf auth login`. They allow evaluation alone: there is dev
+    and test. The pair's kind names the dataset. `rows`: so many drawn at random, None = all.
+    """
+    hub_split = hub_split_of({"dev": "dev", "test": "test"}, split)
+    columns = {"dataset": str, "doc": str, "claim": str, "label": int}
+    return [
+        labelled_pair(
+            "llm_aggrefact", f"{split}-{row.number}", digest(row["doc"]), row["claim"],
+            [Document("", row["doc"].strip())], row.interval("label", _SUPPORTED), kind=row["dataset"],
+        )
+        for row in drawn(read_rows(path, columns, hub_split=hub_split), rows)
+    ]  # fmt: skip

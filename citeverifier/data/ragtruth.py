@@ -1,0 +1,94 @@
+"""RAGTruth (Niu et al. 2024), `wandb/RAGTruth-processed` on the hub (main: parquet), a pair a sentence of an answer."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from citeverifier.data.labelled import digest, labelled_pair
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL
+from citeverifier.data.rows import SourceRow, drawn, read_rows
+from citeverifier.data.splits import in_split
+from citeverifier.records import Document, Pair, RecordError
+from citeverifier.text.markers import sentence_spans
+from citeverifier.text.sentences import sentences
+
+log = logging.getLogger(__name__)
+
+_SHARES = {"train": 0.9, "dev": 0.1}
+_PASSAGE = re.compile(r"passage \d+:", re.IGNORECASE)
+_COLUMNS = dict.fromkeys(("context", "query", "output", "task_type", "quality", "hallucination_labels"), str)
+
+
+def load_ragtruth(
+    path: str, split: str = "test", shares: Mapping[str, float] = _SHARES, rows: int | None = None
+) -> list[Pair]:
+    """RAGTruth's answers, sentence by sentence: one that overlaps a marked span is none to partial, any other full.
+
+    A row is an answer: `output`, `context` (what it was given), `query`, `task_type`, `quality`, and
+    `hallucination_labels`, a JSON list of spans of the output ({"start", "end", ...}); spans that are true but stand
+    nowhere in the context count as well. The pair's kind names the task, answers to one context share a group. Answers
+    of another quality than "good" (refusals, cut ones), empty ones and those whose spans lie outside of them are left
+    out, and counted. "train" and "dev" are parts of the hub's train split by `shares` of groups; `rows`: so many
+    answers drawn at random, None = all.
+    """
+    hub_split = "test" if split == "test" else "train"
+    pairs: list[Pair] = []
+    unused = 0
+    for row in drawn(read_rows(path, _COLUMNS, hub_split=hub_split), rows):
+        spans = _spans(row)
+        of_answer = _answer_pairs(row, spans, hub_split) if row["quality"] == "good" else []
+        unused += not of_answer
+        pairs += of_answer
+    if unused:
+        log.warning(
+            "%s/%s: %d answers left out (refused, cut, empty, or spans outside of them)", path, hub_split, unused
+        )
+    return in_split(pairs, None if split == "test" else split, shares)
+
+
+def _spans(row: SourceRow) -> list[tuple[int, int]]:
+    labels = row["hallucination_labels"]
+    try:
+        spans = [(label["start"], label["end"]) for label in json.loads(labels)]
+        if all(isinstance(start, int) and isinstance(end, int) and 0 <= start < end for start, end in spans):
+            return spans
+        told = "spans of other numbers"
+    except (KeyError, TypeError, ValueError) as error:
+        told = type(error).__name__
+    raise RecordError(
+        f'{row.where}: key \'hallucination_labels\': expected JSON [{{"start": 0, "end": 9, ...}}], '
+        f"got {labels[:60]!r} ({told})"
+    )
+
+
+def _answer_pairs(row: SourceRow, spans: list[tuple[int, int]], hub_split: str) -> list[Pair]:
+    """A pair a sentence; none where a span touches no sentence, for the answer's labels cannot be trusted then."""
+    text = row["output"]
+    places = sentence_spans(text, sentences(text, "en"))
+    touched = [{i for i, (start, end) in enumerate(places) if start < last and first < end} for first, last in spans]
+    if not all(touched):
+        return []
+    unsupported = set().union(*touched)
+    documents = [Document("", passage) for passage in _passages(row["context"])]
+    answer = labelled_pair(
+        "ragtruth", f"{hub_split}-{row.number}", digest(row["context"]), text, documents, FULL,
+        kind=f"ragtruth-{row['task_type']}", context=row["query"],
+    )  # fmt: skip
+    pairs = []
+    for i, (start, end) in enumerate(places):
+        low, high = BELOW_FULL if i in unsupported else FULL
+        identity = f"{answer.id}/s{i}"
+        sentence = replace(answer, id=identity, statement_id=identity, statement=text[start:end])
+        pairs.append(replace(sentence, support_min=low, support_max=high))
+    return pairs
+
+
+def _passages(context: str) -> list[str]:
+    """A question's numbered passages each by itself; any other context whole."""
+    if not _PASSAGE.match(context.lstrip()):
+        return [context.strip()]
+    return [passage.strip() for passage in _PASSAGE.split(context) if passage.strip()] or [context]
