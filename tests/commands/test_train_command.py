@@ -110,7 +110,7 @@ def test_the_hub_s_data_with_a_large_backbone_keeps_the_backbone_s_recipe() -> N
     alone, combined = composed("+experiment=herbert"), composed("+experiment=[hub,herbert]", "hub_size.questions=12000")
     assert alone.training.learning_rate == combined.training.learning_rate == 1e-5
     assert {**alone.training} == {**combined.training}
-    assert combined.data.sources[0].hub_rows == 12000
+    assert combined.data.sources[0].rows == 12000
 
 
 def test_every_row_of_the_study_composes_and_an_unknown_one_is_named() -> None:
