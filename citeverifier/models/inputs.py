@@ -210,34 +210,10 @@ def overlapping(ids: list[int], room: int, stride: int) -> list[list[int]]:
 
 
 class TextToTextInputs(CrossEncoderInputs):
-    """Tokenises "premise: ... hypothesis: ..." as one text, for sequence-to-sequence models; no context."""
+    """Reads "premise: ... hypothesis: ..." as one text, for sequence-to-sequence models; no context."""
 
     def __init__(self, tokenizer: Any, limit: int) -> None:
-        super().__init__(tokenizer, limit, context=False)
-
-    def prepare_all(self, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
-        """The encoder inputs of pairs and their "length"; it may exceed the limit, which the caller checks."""
-        texts = [render_pair(pair, context=False) for pair in pairs]
-        joined = [f"premise: {premise} hypothesis: {hypothesis}" for hypothesis, premise in texts]
-        return [self._encoded(ids) for ids in self.tokenizer(joined)["input_ids"]] if joined else []
-
-    def room(self, pair: Pair) -> int:
-        """Tokens left for the premise beside the hypothesis."""
-        before, after = self._around(pair)
-        return self.limit - len(before) - len(after)
-
-    def windows(self, pair: Pair) -> list[dict[str, Any]]:
-        """The inputs of each window of a premise over the limit, the hypothesis whole in each."""
-        (premise,) = token_ids(self.tokenizer, [render_pair(pair, context=False)[1]])
-        before, after = self._around(pair)
-        room = self.room(pair)
-        parts = overlapping(premise, room, min(STRIDE_LONG, room // 2))
-        return [self._encoded([*before, *part, *after]) for part in parts]
-
-    def _around(self, pair: Pair) -> tuple[list[int], list[int]]:
-        (before,) = token_ids(self.tokenizer, ["premise:"])
-        return before, self.tokenizer(f"hypothesis: {pair.statement}")["input_ids"]
-
-    @staticmethod
-    def _encoded(ids: list[int]) -> dict[str, Any]:
-        return {"input_ids": ids, "attention_mask": [1] * len(ids), "length": len(ids)}
+        super().__init__(tokenizer, limit, context=False, premise_first=True)
+        before, between, word = token_ids(tokenizer, ["premise:", "hypothesis:", "a"])
+        end = tokenizer("a")["input_ids"][len(word) :]
+        self._special, self._types = (before, between, end), None
