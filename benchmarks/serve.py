@@ -113,13 +113,13 @@ async def run(address: str, pid: int, clients: int, seconds: float) -> Load:
         await asyncio.gather(*tasks)
         took = time.monotonic() - began
         async with session.get("/metrics") as answer:
-            told = dict(re.findall(r"^(citeverifier_batch_\w+) ([\d.e+]+)$", await answer.text(), re.MULTILINE))
-    batches = float(told["citeverifier_batch_requests_count"])
+            counts = dict(re.findall(r"^(citeverifier_batch_\w+) ([\d.e+]+)$", await answer.text(), re.MULTILINE))
+    batches = float(counts["citeverifier_batch_requests_count"])
     p50, p90, p99 = np.percentile(times, [50, 90, 99])
     return Load(
         clients, took, len(times), errors, len(times) / took, float(p50), float(p90), float(p99), start, warm,
-        resident(pid), int(batches), float(told["citeverifier_batch_requests_sum"]) / batches,
-        float(told["citeverifier_batch_pairs_sum"]) / batches,
+        resident(pid), int(batches), float(counts["citeverifier_batch_requests_sum"]) / batches,
+        float(counts["citeverifier_batch_pairs_sum"]) / batches,
     )  # fmt: skip
 
 

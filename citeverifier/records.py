@@ -266,6 +266,8 @@ _EXPECTED = {
     "too_short": "at least {min_length} entry",
     "dataclass_type": "an object",
     "mapping_type": "an object",
+    "model_attributes_type": "an object",
+    "extra_forbidden": "no such key",
     "literal_error": "{expected}",
 }
 
@@ -287,11 +289,15 @@ def _adapter(kind: Any) -> Any:
 
 def error_text(error: Any) -> str:
     """The first error that pydantic found, in the form "key 'documents[0].text': expected some text, got ''"."""
-    first = error.errors(include_url=False)[0]
-    kind, context = first["type"], first.get("ctx", {})
-    value = "nothing" if kind == "missing" else _short(first["input"])
-    told = context.get("error") or f"expected {_EXPECTED.get(kind, first['msg']).format(**context)}, got {value}"
-    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
+    return problem_text(error.errors(include_url=False)[0])
+
+
+def problem_text(problem: Mapping[str, Any]) -> str:
+    """One of pydantic's errors in our words."""
+    kind, context = problem["type"], problem.get("ctx", {})
+    value = "nothing" if kind == "missing" else _short(problem["input"])
+    told = context.get("error") or f"expected {_EXPECTED.get(kind, problem['msg']).format(**context)}, got {value}"
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
     return f"key {key!r}: {told}" if key else str(told)
 
 

@@ -155,7 +155,7 @@ def test_what_failed_is_pushed_again_and_no_file_is_sent_twice(
 
 def test_a_proxy_s_page_is_a_failure_too(hub: HubServer, folder: Path) -> None:
     hub.fails("/repos/create", 502, times=1, body="<html>Bad gateway</html>")
-    with pytest.raises(PushError, match="could not create the repo .* 502"):
+    with pytest.raises(PushError, match=r"could not create the repo .* 502"):
         push(plan_push(folder, REPO))
 
 

@@ -57,7 +57,7 @@ def read_file(source: str, lang: str | None) -> ReadFile:
     place. Raises ValueError where nothing can be read, FileNotFoundError where there is no such file.
     """
     if lang is not None and lang not in LANGUAGES:
-        raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, came {lang!r}")
+        raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
     name = "stdin" if source == "-" else source
     records, problems = [], []
     for place, row in _rows(_bytes(source), name):
@@ -65,13 +65,13 @@ def read_file(source: str, lang: str | None) -> ReadFile:
             if isinstance(row, RecordError):
                 raise row
             if not isinstance(row, dict):
-                raise RecordError(f"expected a JSON object, came {type(row).__name__}")
+                raise RecordError(f"expected a JSON object, got {type(row).__name__}")
             record = answer_from_json(row)
             records.append(replace(record, id=record.id or place, lang=record.lang or lang))
         except RecordError as error:
             problems.append(f"{place}: {error}")
     if not records:
-        raise ValueError("\n".join(problems) or f"{name}: expected at least one answer, came none")
+        raise ValueError("\n".join(problems) or f"{name}: expected at least one answer, got none")
     return ReadFile(tuple(records), tuple(problems))
 
 
@@ -96,7 +96,7 @@ def _rows(raw: bytes, name: str) -> Iterator[tuple[str, Any]]:
             where = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
             if not raw.strip():
                 return
-            raise ValueError(f"{name}{where}: expected JSON, or one JSON object a line, came {error}") from None
+            raise ValueError(f"{name}{where}: expected JSON, or one JSON object a line, got {error}") from None
         yield from ((f"{name}:{number}", row) for number, row in enumerate(rows, 1) if row is not None)
         return
     if isinstance(whole, dict) and isinstance(whole.get("data"), list):
@@ -112,7 +112,7 @@ def _line(line: bytes) -> Any:
     try:
         return json.loads(line) if line.strip() else None
     except ValueError as error:
-        return RecordError(f"expected one JSON object a line, came {line[:40]!r} ({error})")
+        return RecordError(f"expected one JSON object a line, got {line[:40]!r} ({error})")
 
 
 def load_verifier(model: str | None) -> CiteVerifier:

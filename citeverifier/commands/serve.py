@@ -17,14 +17,14 @@ TOKEN = "CITEVERIFIER_TOKEN"
 def serve(model: str | None, host: str, port: int, lang: str | None, token_file: Path | None, **limits: float) -> None:
     """Serve until a signal. Raises typer.Exit(2) with the reason where that cannot be."""
     try:
-        from citeverifier.server.run import listen, run
+        from citeverifier.server.listening import listen, run
         from citeverifier.server.settings import Settings
     except ModuleNotFoundError as error:
         typer.echo(f"error: {not_installed(error.name)}", err=True)
         raise typer.Exit(USAGE) from None
     with plain_errors():
         if lang is not None and lang not in LANGUAGES:
-            raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, came {lang!r}")
+            raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
         settings = Settings(lang=lang, token=read_token(token_file), **limits)  # type: ignore[arg-type]
         bound = listen(host, port)
         if settings.token is None and host not in ("127.0.0.1", "::1", "localhost"):
@@ -41,5 +41,5 @@ def read_token(path: Path | None) -> str | None:
     else:
         token, where = path.read_text(encoding="utf-8"), str(path)
     if not token.strip():
-        raise ValueError(f"{where}: expected a token, came nothing")
+        raise ValueError(f"{where}: expected a token, got nothing")
     return token.strip()

@@ -33,8 +33,8 @@ def verify(source: str, model: str | None, lang: str | None, as_json: bool, fail
         console.print(f"{len(results)} answers: {_share(full, len(scored), unscored)}", soft_wrap=True)
     finish(read)
     if fail_under is not None and (not scored or full / len(scored) < fail_under):
-        came = f"{full / len(scored):.3f}" if scored else "none: there is no scored statement"
-        typer.echo(f"share of fully supported statements: expected {fail_under} or more, came {came}", err=True)
+        share = f"{full / len(scored):.3f}" if scored else "none: there is no scored statement"
+        typer.echo(f"share of fully supported statements: expected {fail_under} or more, got {share}", err=True)
         raise typer.Exit(BELOW)
 
 

@@ -1,31 +1,29 @@
-"""The HTTP app: routes, and how a request becomes a job."""
+"""The HTTP app: routes, and how a request becomes a job for the thread that owns the verifier."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
+from fastapi import APIRouter, FastAPI
 from fastapi.responses import FileResponse, JSONResponse, Response
-from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 import citeverifier
 from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.answers.judging import Judge
-from citeverifier.records import Document, Support
+from citeverifier.records import LEVELS, Support
 from citeverifier.server import contract
-from citeverifier.server.batching import Ask, Batcher, Busy, Failed, Job
+from citeverifier.server.batching import Batcher, Busy, QueuedRequest
 from citeverifier.server.contract import errors
-from citeverifier.server.gate import Gate
-from citeverifier.server.limits import Refused, check_answers, check_pairs, with_limits
-from citeverifier.server.metrics import Metrics
+from citeverifier.server.gate import add_gate
+from citeverifier.server.http_errors import answer_errors
+from citeverifier.server.limits import check_limits, with_limits
+from citeverifier.server.monitoring import Monitoring
 from citeverifier.server.settings import Settings
 from citeverifier.text.language import guess_language
 from citeverifier.verifiers.base import Listing
@@ -37,15 +35,18 @@ _PAGE = Path(__file__).parent / "page"
 _ASKED = errors(401, 408, 413, 422, 500, 503, 504)
 _CHARACTERS = 100  # of an answer: about a statement
 
+AskKind = Callable[[Sequence[Any]], list[Any]]  # items to one result an item
+
 
 def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> FastAPI:
     """An app that answers with the verifier. Its thread runs until the app's lifespan ends."""
     settings = settings or Settings()
+    monitoring, asks = Monitoring(), _asks(verifier)
     batcher = Batcher(
-        _asker(verifier), settings.batch_wait, settings.batch_pairs, settings.max_queue,
-        lambda jobs, pairs: metrics.batch(jobs, pairs),
+        lambda kind, items: asks[kind](items), settings.batch_wait, settings.batch_pairs, settings.max_queue,
+        monitoring.batch,
     )  # fmt: skip
-    metrics = Metrics(lambda: len(batcher))
+    monitoring.queue.set_function(lambda: len(batcher))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -60,42 +61,62 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
         redoc_url=None,
         lifespan=lifespan,
     )
+    app.include_router(_asking(verifier, batcher, settings))
+    app.include_router(_showing(verifier, batcher))
+    app.mount("/page", StaticFiles(directory=_PAGE))
+    answer_errors(app, settings)
+    add_gate(app, settings)
+    described = {"responses": {200: {"content": {"text/plain": {}}}, **errors(401)}, "response_class": Response}
+    monitoring.watch(app, **described)
+    app.openapi_schema = with_limits(app.openapi(), settings)
+    return app
 
-    async def ask(kind: tuple[Any, ...], items: Sequence[Any], pairs: int) -> list[Any]:
-        future = batcher.submit(Job(kind, items, pairs))
+
+def _asking(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> APIRouter:
+    """The routes that ask the verifier."""
+    router = APIRouter()
+
+    async def ask(kind: str, items: Sequence[Any], pairs: int) -> list[Any]:
+        future = batcher.submit(QueuedRequest(kind, items, pairs))
         return await asyncio.wait_for(asyncio.wrap_future(future), settings.timeout)
 
-    async def ask_answers(kind: tuple[Any, ...], request: contract.VerifyRequest) -> JSONResponse:
-        check_answers(request.items, settings)
+    async def ask_answers(kind: str, request: contract.VerifyRequest) -> JSONResponse:
+        check_limits(request.items, settings)
         pairs = sum(max(1, len(i.documents)) * (1 + len(i.answer) // _CHARACTERS) for i in request.items)
         return JSONResponse({"results": await ask(kind, [_record(i, settings.lang) for i in request.items], pairs)})
 
-    @app.post("/v1/score", response_model=contract.ScoreResponse, responses=_ASKED)
+    @router.post("/v1/score", response_model=contract.ScoreResponse, responses=_ASKED)
     async def score(request: contract.ScoreRequest) -> Response:
         """P(support >= level) of statements, each with the documents it is checked against."""
-        check_pairs(request.items, settings)
+        check_limits(request.items, settings)
         level = Support.parse(request.level)
-        results = await ask(
-            ("score", level), [_question(item, settings.lang) for item in request.items], len(request.items)
-        )
+        questions = [_question(item, settings.lang) for item in request.items]
+        results = await ask(f"score {level.label}", questions, len(questions))
         return JSONResponse({"level": level.label, "threshold": verifier.thresholds[level], "results": results})
 
-    @app.post("/v1/verify", response_model=contract.VerifyResponse, responses=_ASKED)
+    @router.post("/v1/verify", response_model=contract.VerifyResponse, responses=_ASKED)
     async def verify(request: contract.VerifyRequest) -> Response:
         """What the cited documents of each statement support, and what is missing or superfluous."""
-        return await ask_answers(("verify",), request)
+        return await ask_answers("verify", request)
 
-    @app.post("/v1/cite", response_model=contract.RewriteResponse, responses=_ASKED)
-    async def cite(request: contract.CiteRequest) -> Response:
+    @router.post("/v1/cite", response_model=contract.RewriteResponse, responses=_ASKED)
+    async def cite(request: contract.VerifyRequest) -> Response:
         """The answers with citations added to the statements that have none."""
-        return await ask_answers(("cite",), request)
+        return await ask_answers("cite", request)
 
-    @app.post("/v1/fix", response_model=contract.RewriteResponse, responses=_ASKED)
+    @router.post("/v1/fix", response_model=contract.RewriteResponse, responses=_ASKED)
     async def fix(request: contract.FixRequest) -> Response:
         """The answers with the citations that they have corrected."""
-        return await ask_answers(("fix", request.count), request)
+        return await ask_answers(f"fix {request.count}", request)
 
-    @app.get("/health", response_model=contract.Health, responses=errors(503))
+    return router
+
+
+def _showing(verifier: CiteVerifier, batcher: Batcher) -> APIRouter:
+    """The routes that ask nothing: health and the page."""
+    router = APIRouter()
+
+    @router.get("/health", response_model=contract.Health, responses=errors(503))
     async def health() -> Response:
         """Whether requests are answered; needs no token."""
         if not batcher.alive:
@@ -111,130 +132,44 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
             }
         )
 
-    @app.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}, **errors(401)})
-    async def read_metrics() -> Response:
-        """Counts for Prometheus."""
-        return Response(metrics.text(), media_type="text/plain; version=0.0.4")
-
-    @app.get("/", include_in_schema=False)
+    @router.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(_PAGE / "index.html")
 
-    app.mount("/page", StaticFiles(directory=_PAGE))
-    _answer_errors(app, settings)
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            made = get_openapi(
-                title=app.title, version=app.version, description=app.description, routes=app.routes
-            )  # fmt: skip
-            app.openapi_schema = with_limits(made, settings)
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]
-    routes = {route.path for route in app.routes if hasattr(route, "path")}
-    app.add_middleware(Gate, settings=settings, metrics=metrics, routes=routes)
-    return app
+    return router
 
 
-def _asker(verifier: CiteVerifier) -> Ask:
+def _asks(verifier: CiteVerifier) -> dict[str, AskKind]:
+    """What the verifier is asked, by kind of job: requests of one kind are asked together."""
     judge = Judge(verifier.scorer, verifier.thresholds)
 
-    def ask(kind: Any, items: Sequence[Any]) -> Sequence[Any]:
-        match kind:
-            case ("verify",):
-                return [result.to_dict() for result in verifier.verify_records(items)]
-            case ("cite",):
-                return [result.to_dict() for result in verifier.cite_records(items)]
-            case ("fix", count):
-                return [result.to_dict() for result in verifier.fix_records(items, count)]
-            case ("score", level):
-                return [_scored(*found, judge.thresholds[level]) for found in judge.scores(items, level)]
-        raise AssertionError(kind)
+    def answers(ask: Callable[[Sequence[AnswerRecord]], Sequence[Any]]) -> AskKind:
+        return lambda records: [result.to_dict() for result in ask(records)]
 
-    return ask
+    def scores(level: Support) -> AskKind:
+        threshold = judge.thresholds[level]
+        return lambda questions: [_score(*scored, threshold) for scored in judge.scores(questions, level)]
+
+    return {
+        "verify": answers(verifier.verify_records),
+        "cite": answers(verifier.cite_records),
+        "fix free": answers(partial(verifier.fix_records, count="free")),
+        "fix kept": answers(partial(verifier.fix_records, count="kept")),
+        **{f"score {level.label}": scores(level) for level in LEVELS},
+    }
 
 
-def _scored(score: float, reason: str | None, threshold: float) -> dict[str, Any]:
+def _score(value: float, reason: str | None, threshold: float) -> dict[str, Any]:
     if reason is not None:
         return {"score": None, "reaches": None, "reason": reason}
-    return {"score": score, "reaches": score >= threshold, "reason": None}
-
-
-def _documents(documents: Sequence[contract.DocumentIn]) -> tuple[Document, ...]:
-    return tuple(Document(document.title, document.text, document.score) for document in documents)
+    return {"score": value, "reaches": value >= threshold, "reason": None}
 
 
 def _record(item: contract.AnswerIn, lang: str | None) -> AnswerRecord:
-    return AnswerRecord(item.answer, _documents(item.documents), item.question, item.lang or lang, item.id)
+    documents = tuple(document.record() for document in item.documents)
+    return AnswerRecord(item.answer, documents, item.question, item.lang or lang, item.id)
 
 
 def _question(item: contract.PairIn, lang: str | None) -> Listing:
-    said = item.lang or lang or guess_language(item.statement)
-    return Listing(item.statement, _documents(item.documents), said, item.context)
-
-
-def _answer_errors(app: FastAPI, settings: Settings) -> None:
-    """Every error has the contract's shape."""
-
-    def answer(status: int, code: str, message: str, **headers: str) -> JSONResponse:
-        return JSONResponse(contract.error_body(code, message), status, headers)
-
-    @app.exception_handler(Refused)
-    async def refused(_: Request, error: Refused) -> JSONResponse:
-        return answer(422, "invalid", str(error))
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        return answer(422, "invalid", _told(error))
-
-    @app.exception_handler(Busy)
-    async def busy(_: Request, error: Busy) -> JSONResponse:
-        return answer(503, "busy", f"{error}; come back in a second", **{"Retry-After": "1"})
-
-    @app.exception_handler(TimeoutError)
-    async def timeout(_: Request, error: TimeoutError) -> JSONResponse:
-        return answer(504, "timeout", f"no answer within {settings.timeout:g} s; send fewer items a request")
-
-    @app.exception_handler(Failed)
-    async def failed(_: Request, error: Failed) -> JSONResponse:
-        message = f"the verifier failed on this request ({error}); the server's log has the details"
-        return answer(500, "failed", message)
-
-    @app.exception_handler(Exception)
-    async def unexpected(_: Request, error: Exception) -> JSONResponse:
-        message = f"the server failed on this request ({type(error).__name__}); its log has the details"
-        return answer(500, "failed", message)
-
-    @app.exception_handler(HTTPException)
-    async def other(request: Request, error: HTTPException) -> JSONResponse:
-        if error.status_code == 400:  # a body that is no text
-            return answer(422, "invalid", f"the body: expected JSON in UTF-8, came something else ({error.detail})")
-        code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "invalid")
-        message = f"{request.method} {request.url.path}: {error.detail}; GET /openapi.json lists what there is"
-        return answer(error.status_code, code, message, **(error.headers or {}))
-
-
-def _told(error: RequestValidationError) -> str:
-    """ "items[0].documents[1].text: Field required", at most three of them."""
-    found = [_problem(problem) for problem in error.errors()]
-    return "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
-
-
-def _problem(problem: dict[str, Any]) -> str:
-    kind, came = problem["type"], problem.get("input")
-    if kind == "json_invalid":
-        return f"the body: expected JSON, came something else at character {problem['loc'][-1]}"
-    if isinstance(came, bytes):
-        return "the body: expected the header 'Content-Type: application/json', came another one or none"
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"][1:])
-    message = problem["msg"].removeprefix("Value error, ")
-    told = "" if kind in ("missing", "value_error") else f", came {_shown(came)}"
-    return f"{where.lstrip('.') or 'the body'}: {message}{told}"
-
-
-def _shown(value: Any) -> str:
-    """A short value as JSON would print it; of others the type."""
-    if value is None or isinstance(value, bool | int | float):
-        return json.dumps(value)
-    return {"str": "a string", "list": "a list", "dict": "an object"}.get(type(value).__name__, type(value).__name__)
+    documents = tuple(document.record() for document in item.documents)
+    return Listing(item.statement, documents, item.lang or lang or guess_language(item.statement), item.context)

@@ -17,19 +17,19 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
-Ask = Callable[[Hashable, Sequence[Any]], Sequence[Any]]
+Ask = Callable[[Any, Sequence[Any]], Sequence[Any]]  # (kind, items) to one result an item
 
 
 class Busy(Exception):
     """The queue is full, or the server is stopping."""
 
 
-class Failed(Exception):
+class VerifierFailed(Exception):
     """The verifier failed on a job by itself; the log has the traceback."""
 
 
 @dataclass(eq=False)
-class Job:
+class QueuedRequest:
     """Items of one request, all of one kind; `pairs` is about how many pairs they make."""
 
     kind: Hashable
@@ -58,7 +58,7 @@ class Batcher:
         observe: Callable[[int, int], None] = lambda jobs, pairs: None,
     ) -> None:
         self.ask, self.wait, self.pairs, self.observe = ask, wait, pairs, observe
-        self._queue: queue.Queue[Job] = queue.Queue(limit)
+        self._queue: queue.Queue[QueuedRequest] = queue.Queue(limit)
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="verifier", daemon=True)
         self._thread.start()
@@ -72,7 +72,7 @@ class Batcher:
         """Whether jobs are taken and answered."""
         return self._thread.is_alive() and not self._closing.is_set()
 
-    def submit(self, job: Job) -> Future[list[Any]]:
+    def submit(self, job: QueuedRequest) -> Future[list[Any]]:
         """Put a job in the queue; its future brings a result an item. Raises Busy."""
         if not self.alive:
             raise Busy("the server is stopping")
@@ -94,13 +94,13 @@ class Batcher:
             if not waiting:
                 continue
             self.observe(len(waiting), sum(job.pairs for job in waiting))
-            kinds: dict[Hashable, list[Job]] = {}
+            kinds: dict[Hashable, list[QueuedRequest]] = {}
             for job in waiting:
                 kinds.setdefault(job.kind, []).append(job)
             for jobs in kinds.values():
                 self._answer(jobs)
 
-    def _gather(self) -> list[Job]:
+    def _gather(self) -> list[QueuedRequest]:
         """The next batch; none once there is nothing more to do."""
         first = self._next()
         if first is None:
@@ -116,7 +116,7 @@ class Batcher:
             pairs += job.pairs
         return batch
 
-    def _next(self) -> Job | None:
+    def _next(self) -> QueuedRequest | None:
         """The next job; None once the batcher is closing and none is left."""
         while True:
             try:
@@ -125,13 +125,13 @@ class Batcher:
                 if self._closing.is_set():
                     return None
 
-    def _answer(self, jobs: Sequence[Job]) -> None:
+    def _answer(self, jobs: Sequence[QueuedRequest]) -> None:
         try:
             results = list(self.ask(jobs[0].kind, [item for job in jobs for item in job.items]))
         except Exception as error:
             if len(jobs) == 1:
                 log.exception("the verifier failed on a request of %d items", len(jobs[0].items))
-                jobs[0].future.set_exception(Failed(f"{type(error).__name__}: {error}"))
+                jobs[0].future.set_exception(VerifierFailed(f"{type(error).__name__}: {error}"))
                 return
             for job in jobs:
                 self._answer([job])

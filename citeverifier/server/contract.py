@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from citeverifier.records import LANGUAGES
+from citeverifier.records import Document, Lang
 
 _ANSWER: dict[str, Any] = {
     "id": "rivers",
@@ -25,22 +25,15 @@ _PAIR: dict[str, Any] = {
 }
 
 
-def _known(code: str) -> str:
-    if code not in LANGUAGES:
-        raise ValueError(f"expected one of {', '.join(LANGUAGES)}, came {code!r}")
-    return code
-
-
 def _whole(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("expected Unicode text, came half of a surrogate pair") from None
+        raise ValueError("expected Unicode text, got half of a surrogate pair") from None
     return text
 
 
 Text = Annotated[str, AfterValidator(_whole)]
-Lang = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(LANGUAGES)})]
 Level = Literal["none", "partial", "full"]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Numbers = Annotated[list[int], Field(description="Printed numbers of documents; [1] is the first.")]
@@ -56,6 +49,10 @@ class DocumentIn(_Request):
     text: Text
     title: Text = ""
     score: float | None = Field(None, description="The retriever's, where known.")
+
+    def record(self) -> Document:
+        """As the verifier takes it."""
+        return Document(self.title, self.text, self.score)
 
 
 class AnswerIn(_Request):
@@ -73,10 +70,6 @@ class VerifyRequest(_Request):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_ANSWER]}]})
     items: list[AnswerIn] = Field(min_length=1)
-
-
-class CiteRequest(VerifyRequest):
-    """Answers to add citations to."""
 
 
 class FixRequest(VerifyRequest):
@@ -121,7 +114,7 @@ class ScoreResponse(BaseModel):
     results: list[ScoreResult]
 
 
-class Passage(BaseModel):
+class EvidenceOut(BaseModel):
     """The sentence of a document that carries most support: characters start to end of its text."""
 
     document: int
@@ -131,45 +124,45 @@ class Passage(BaseModel):
     score: float
 
 
-class _Judgement(BaseModel):
+class _JudgementOut(BaseModel):
     support: Level | None = Field(description="Null: unscored, and reason says why.")
     p_partial: Probability | None
     p_full: Probability | None
     reason: str | None
 
 
-class Citation(_Judgement):
+class CitationOut(_JudgementOut):
     """A citation by itself."""
 
     document: int
     superfluous: bool
-    evidence: Passage | None
+    evidence: EvidenceOut | None
 
 
-class Missing(_Judgement):
+class MissingOut(_JudgementOut):
     """A document that supports what is not fully supported, and is not cited."""
 
     document: int
     completes: bool = Field(description="With it, support is full.")
-    evidence: Passage | None
+    evidence: EvidenceOut | None
 
 
-class Statement(_Judgement):
+class StatementOut(_JudgementOut):
     """A statement, characters start to end of the answer, and what its cited documents together support."""
 
     text: str
     start: int
     end: int
     cited: bool
-    citations: list[Citation]
-    missing: list[Missing]
+    citations: list[CitationOut]
+    missing: list[MissingOut]
     unknown: Annotated[list[int], Field(description="Printed numbers that name no document.")]
     unsupported: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
         description="Start and end, in the answer, of what a partly supported statement says without support."
     )
 
 
-class Verified(BaseModel):
+class VerifiedOut(BaseModel):
     """An answer, verified."""
 
     id: str | None
@@ -179,16 +172,16 @@ class Verified(BaseModel):
     share: Probability | None = Field(description="Of scored statements, those with full support.")
     counts: dict[str, int]
     stray: Annotated[list[int], Field(description="Numbers of markers that belong to no statement.")]
-    statements: list[Statement]
+    statements: list[StatementOut]
 
 
 class VerifyResponse(BaseModel):
     """One result an item, in order."""
 
-    results: list[Verified]
+    results: list[VerifiedOut]
 
 
-class Changed(BaseModel):
+class ChangeOut(BaseModel):
     """The citations of a statement or factual point, before and after."""
 
     text: str
@@ -202,20 +195,20 @@ class Changed(BaseModel):
     reason: str | None
 
 
-class Rewritten(BaseModel):
+class RewrittenOut(BaseModel):
     """An answer with other citations: text is answer, byte for byte besides its markers."""
 
     id: str | None
     lang: str
     answer: str
     text: str
-    changes: list[Changed]
+    changes: list[ChangeOut]
 
 
 class RewriteResponse(BaseModel):
     """One result an item, in order."""
 
-    results: list[Rewritten]
+    results: list[RewrittenOut]
 
 
 class Health(BaseModel):
@@ -247,17 +240,17 @@ class Error(BaseModel):
 _SAMPLES: dict[int, tuple[str, str, str]] = {
     401: (
         "unauthorized", "A token is needed and did not come, or is wrong.",
-        "expected the header 'Authorization: Bearer TOKEN' with this server's token, came none",
+        "expected the header 'Authorization: Bearer TOKEN' with this server's token, got none",
     ),
     408: ("slow_body", "The body did not arrive in time.", "the body did not arrive within 60 s"),
     413: (
         "too_large", "The body has too many bytes.",
-        "the body: expected at most 2000000 bytes, came 2400000; send fewer items a request, or start the server with "
+        "the body: expected at most 2000000 bytes, got 2400000; send fewer items a request, or start the server with "
         "a greater --max-body",
     ),
     422: (
         "invalid", "The body is not what was expected, or over a limit.",
-        "items[0].documents: expected at most 50, came 61; send fewer, or start the server with a greater "
+        "items[0].documents: expected at most 50 documents, got 61; send fewer, or start the server with a greater "
         "--max-documents",
     ),
     500: (

@@ -1,24 +1,21 @@
-"""What every request passes: token, size and pace of the body; every answer gets its headers and is counted."""
+"""What every request passes: the token, the size and pace of its body; every answer gets its headers."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-import time
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
-from typing import Any
 
+from fastapi import FastAPI
+from starlette.authentication import AuthenticationBackend, AuthenticationError
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from citeverifier.server.contract import error_body
-from citeverifier.server.metrics import Metrics
 from citeverifier.server.settings import Settings
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 # The page loads nothing but its own files and talks to nobody but this server.
 _HEADERS = {
@@ -28,96 +25,92 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+_CLOSE = {"Connection": "close"}  # of a request whose body is not read to its end
 
 
-class Gate:
-    """ASGI middleware around the app; `routes` are the paths that metrics name."""
+def add_gate(app: FastAPI, settings: Settings) -> None:
+    """Put the gate around the app."""
+    if settings.token is not None:
+        app.add_middleware(AuthenticationMiddleware, backend=_Token(settings.token), on_error=_unauthorized)
+    app.add_middleware(_Bounds, settings=settings)
 
-    def __init__(self, app: App, settings: Settings, metrics: Metrics, routes: Collection[str]) -> None:
-        self.app, self.settings, self.metrics, self.routes = app, settings, metrics, routes
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+class _Token(AuthenticationBackend):
+    """Asks for the token where there is something to protect: not for the page and /health."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+
+    async def authenticate(self, conn: HTTPConnection) -> None:
+        """Raise AuthenticationError without the token."""
+        path = conn.scope["path"]
+        if not (path.startswith("/v1/") or path == "/metrics"):
+            return
+        scheme, _, sent = conn.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and hmac.compare_digest(sent.strip().encode("latin-1"), self.token.encode()):
+            return
+        what = "another token" if scheme.lower() == "bearer" else "another scheme" if scheme else "none"
+        raise AuthenticationError(
+            f"expected the header 'Authorization: Bearer TOKEN' with this server's token, got {what}"
+        )
+
+
+def _unauthorized(_: HTTPConnection, error: Exception) -> JSONResponse:
+    return JSONResponse(error_body("unauthorized", str(error)), 401, {"WWW-Authenticate": "Bearer", **_CLOSE})
+
+
+class _Bounds:
+    """ASGI middleware: a body that is too large or too slow ends as an HTTPException where the app reads it.
+
+    Starlette's own body limit answers a declared length in plain text, which is not our contract, and knows no time.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app, self.settings = app, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = time.perf_counter()
-        status = 500
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        try:
-            passed = self._refuse_stranger(scope) or await self._read(scope, receive)
-            if isinstance(passed, JSONResponse):
-                await passed(scope, receive, send_with_headers)
-            else:
-                await self.app(scope, _replay(passed, receive), send_with_headers)
-        finally:
-            route = scope["path"] if scope["path"] in self.routes else "other"
-            self.metrics.request(route, status, time.perf_counter() - started)
+        await self.app(scope, self._bounded(scope, receive), send_with_headers)
 
-    def _refuse_stranger(self, scope: Message) -> JSONResponse | None:
-        """401 without the token, where there is one and the path wants it."""
-        token, path = self.settings.token, scope["path"]
-        if token is None or not (path.startswith("/v1/") or path == "/metrics"):
-            return None
-        scheme, _, came = Headers(scope=scope).get("Authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and hmac.compare_digest(came.strip().encode("latin-1"), token.encode()):
-            return None
-        what = "another token" if scheme.lower() == "bearer" else "another scheme" if scheme else "none"
-        return _refusal(
-            401, "unauthorized",
-            f"expected the header 'Authorization: Bearer TOKEN' with this server's token, came {what}",
-            {"WWW-Authenticate": "Bearer"},
-        )  # fmt: skip
-
-    async def _read(self, scope: Message, receive: Receive) -> bytes | JSONResponse:
-        """The whole body, or why not: 413 or 408."""
+    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
+        """`receive` that raises 413 or 408 while the body comes."""
         declared = Headers(scope=scope).get("Content-Length", "")
-        if declared.isdigit() and int(declared) > self.settings.max_body:
-            return self._too_large(f"{int(declared)}")
-        body = bytearray()
-        try:
-            async with asyncio.timeout(self.settings.timeout):
-                while True:
-                    message = await receive()
-                    body += message.get("body", b"")
-                    if len(body) > self.settings.max_body:
-                        return self._too_large("more")
-                    if not message.get("more_body"):
-                        return bytes(body)
-        except TimeoutError:
-            return _refusal(408, "slow_body", f"the body did not arrive within {self.settings.timeout:g} s")
+        until = asyncio.get_running_loop().time() + self.settings.timeout
+        size, more = 0, True
 
-    def _too_large(self, came: str) -> JSONResponse:
+        async def receive_bounded() -> Message:
+            nonlocal size, more
+            if not more:
+                return await receive()
+            if declared.isdigit() and int(declared) > self.settings.max_body:
+                raise self._too_large(declared)
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                slow = f"the body did not arrive within {self.settings.timeout:g} s"
+                raise HTTPException(408, slow, _CLOSE) from None
+            size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+            if size > self.settings.max_body:
+                raise self._too_large("more")
+            return message
+
+        return receive_bounded
+
+    def _too_large(self, got: str) -> HTTPException:
         message = (
-            f"the body: expected at most {self.settings.max_body} bytes, came {came}; send fewer items a request, or "
+            f"the body: expected at most {self.settings.max_body} bytes, got {got}; send fewer items a request, or "
             "start the server with a greater --max-body"
         )
-        return _refusal(413, "too_large", message)
-
-
-def _refusal(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    """An error after which the connection ends: the rest of the body is not read."""
-    return JSONResponse(error_body(code, message), status, {"Connection": "close", **(headers or {})})
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A receive that gives the body, then what the connection says."""
-    given = False
-
-    async def replay() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replay
+        return HTTPException(413, message, _CLOSE)

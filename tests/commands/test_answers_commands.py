@@ -68,8 +68,8 @@ def test_a_bad_record_is_named_and_the_rest_goes_on(file: Path) -> None:
     told = result.stderr.splitlines()
     assert f"unread: {file}:1: expected the keys answer and documents" in told[0]
     assert "got the keys id, answer" in told[0]
-    assert f"unread: {file}:3: expected one JSON object a line, came b'{{'" in told[1]
-    assert told[2].endswith(":4: expected a JSON object, came list")
+    assert f"unread: {file}:3: expected one JSON object a line, got b'{{'" in told[1]
+    assert told[2].endswith(":4: expected a JSON object, got list")
     assert told[3].endswith(":5: documents[0]: expected a string or an object with 'text', got int")
     assert told[4] == "4 of 5 records could not be read"
 
@@ -77,9 +77,9 @@ def test_a_bad_record_is_named_and_the_rest_goes_on(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected at least one answer, came none"),
-        ("[]", "expected at least one answer, came none"),
-        ("{\n 3", "answers.json:2: expected JSON, or one JSON object a line, came"),
+        ("", "expected at least one answer, got none"),
+        ("[]", "expected at least one answer, got none"),
+        ("{\n 3", "answers.json:2: expected JSON, or one JSON object a line, got"),
         ('{"text": "a"}', "got the keys text"),
         ('{"answer": 3, "documents": []}', "key 'answer': expected a string, got int"),
         ('{"answer": "a", "documents": [], "lang": "de"}', "key 'lang': expected one of en, pl, got 'de'"),
@@ -105,7 +105,7 @@ def test_fail_under(file: Path) -> None:
     assert run("verify", str(file), "--fail-under", "0.5").exit_code == 0  # 2 of 4
     below = run("verify", str(file), "--fail-under", "0.51")
     assert below.exit_code == 1
-    assert "expected 0.51 or more, came 0.500" in below.stderr
+    assert "expected 0.51 or more, got 0.500" in below.stderr
     file.write_text(json.dumps({"answer": "", "documents": []}), encoding="utf-8")
     nothing = run("verify", str(file), "--fail-under", "0.1")
     assert nothing.exit_code == 1

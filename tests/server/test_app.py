@@ -96,13 +96,13 @@ def test_the_language_comes_from_the_request_the_server_or_the_words(serve: Serv
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
-        ({}, ["items: Field required"]),
-        ({"items": []}, ["items", "at least 1"]),
-        ({"items": [{"answer": 3, "documents": []}]}, ["items[0].answer", "valid string", "came 3"]),
-        ({"items": [{**ITEM, "documents": [{"text": "a"}, {"title": "b"}]}]}, ["items[0].documents[1].text"]),
-        ({"items": [{**ITEM, "document": []}]}, ["items[0].document: Extra inputs are not permitted"]),
-        ({"items": [{**ITEM, "lang": "de"}]}, ["items[0].lang", "one of en, pl", "'de'"]),
-        ([ITEM], ["the body", "came a list"]),
+        ({}, ["key 'items': expected a value, got nothing"]),
+        ({"items": []}, ["key 'items': expected at least 1 entry"]),
+        ({"items": [{"answer": 3, "documents": []}]}, ["key 'items[0].answer': expected a string, got int 3"]),
+        ({"items": [{**ITEM, "documents": [{"text": "a"}, {"title": "b"}]}]}, ["'items[0].documents[1].text'"]),
+        ({"items": [{**ITEM, "document": []}]}, ["key 'items[0].document': expected no such key"]),
+        ({"items": [{**ITEM, "lang": "de"}]}, ["key 'items[0].lang': expected 'en' or 'pl', got 'de'"]),
+        ([ITEM], ["the body: expected an object, got list"]),
     ],
 )
 def test_what_is_wrong_is_said_in_words(serve: Serve, sent: Any, words: list[str]) -> None:
@@ -130,9 +130,9 @@ def test_limits_say_which_and_what_to_do(serve: Serve, route: str) -> None:
     whole = body(route)["items"][0]
     text = "statement" if route == "score" else "answer"
     over = {
-        "items: expected at most 2 items, came 3": [whole] * 3,
-        "items[1].documents: expected at most 2 documents, came 4": [whole, {**whole, "documents": DOCUMENTS * 2}],
-        f"items[0].{text}: expected at most 120 characters, came 121": [{**whole, text: "a" * 121}],
+        "items: expected at most 2 items, got 3": [whole] * 3,
+        "items[1].documents: expected at most 2 documents, got 4": [whole, {**whole, "documents": DOCUMENTS * 2}],
+        f"items[0].{text}: expected at most 120 characters, got 121": [{**whole, text: "a" * 121}],
         "items[0].documents[0].text: expected at most 120": [{**whole, "documents": [{"text": "a" * 121}]}],
     }
     assert client.post(f"/v1/{route}", json={"items": [whole]}).status_code == 200
@@ -145,12 +145,12 @@ def test_limits_say_which_and_what_to_do(serve: Serve, route: str) -> None:
 def test_a_body_over_the_limit_is_refused_by_its_length_and_by_its_bytes(serve: Serve) -> None:
     client = serve(max_body=1000)
     big = json.dumps(body("verify", padding="x" * 1000)).encode()
-    assert "came 1" in error(client.post("/v1/verify", content=big), 413, "too_large")
+    assert "got 1" in error(client.post("/v1/verify", content=big), 413, "too_large")
 
     def chunks() -> Any:
         yield from (big[i : i + 100] for i in range(0, len(big), 100))
 
-    assert "1000 bytes, came more" in error(client.post("/v1/verify", content=chunks()), 413, "too_large")
+    assert "1000 bytes, got more" in error(client.post("/v1/verify", content=chunks()), 413, "too_large")
 
 
 def test_a_body_of_exactly_the_limit_is_read(serve: Serve) -> None:
@@ -299,7 +299,7 @@ def test_the_contract_names_limits_errors_and_examples_that_work(serve: Serve) -
 
 def test_every_answer_has_its_headers_and_the_page_runs_no_foreign_code(serve: Serve) -> None:
     client = serve()
-    for path in ("/", "/page/page.js", "/page/pl.json", "/v1/verify", "/nope"):
+    for path in ("/", "/page/page.js", "/page/words.json", "/v1/verify", "/nope"):
         answer = client.get(path)
         policy = answer.headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from citeverifier.server.batching import Batcher, Busy, Failed, Job
+from citeverifier.server.batching import Batcher, Busy, QueuedRequest, VerifierFailed
 
 
 class Doubling:
@@ -30,7 +30,7 @@ class Doubling:
 def started(ask: Doubling, **options: Any) -> Batcher:
     """A batcher that is busy with a first job, so that what comes next waits together."""
     batcher = Batcher(ask, **({"wait": 0.0, "pairs": 100, "limit": 50} | options))
-    batcher.submit(Job("first", [0], 1))
+    batcher.submit(QueuedRequest("first", [0], 1))
     assert ask.reached.wait(10)
     return batcher
 
@@ -39,7 +39,7 @@ def test_jobs_that_wait_are_asked_together_by_kind_and_get_their_own_results() -
     ask = Doubling()
     batches: list[tuple[int, int]] = []
     batcher = started(ask, observe=lambda jobs, pairs: batches.append((jobs, pairs)))
-    jobs = [Job("ab"[n % 2], list(range(n, n + n % 3 + 1)), n) for n in range(6)]
+    jobs = [QueuedRequest("ab"[n % 2], list(range(n, n + n % 3 + 1)), n) for n in range(6)]
     futures = [batcher.submit(job) for job in jobs]
     ask.gate.set()
     for job, future in zip(jobs, futures, strict=True):
@@ -52,7 +52,7 @@ def test_jobs_that_wait_are_asked_together_by_kind_and_get_their_own_results() -
 def test_a_batch_ends_at_its_number_of_pairs() -> None:
     ask = Doubling()
     batcher = started(ask, pairs=4)
-    futures = [batcher.submit(Job("a", [n], 2)) for n in range(5)]
+    futures = [batcher.submit(QueuedRequest("a", [n], 2)) for n in range(5)]
     ask.gate.set()
     assert [future.result(10) for future in futures] == [[0], [2], [4], [6], [8]]
     assert [items for _, items in ask.calls[1:]] == [[0, 1], [2, 3], [4]]
@@ -62,11 +62,11 @@ def test_a_batch_ends_at_its_number_of_pairs() -> None:
 def test_a_job_that_fails_fails_alone() -> None:
     ask = Doubling()
     batcher = started(ask)
-    good, bad, other = (batcher.submit(Job("a", [n], 1)) for n in (1, -1, 2))
+    good, bad, other = (batcher.submit(QueuedRequest("a", [n], 1)) for n in (1, -1, 2))
     ask.gate.set()
     assert good.result(10) == [2]
     assert other.result(10) == [4]
-    with pytest.raises(Failed, match="ValueError: negative"):
+    with pytest.raises(VerifierFailed, match="ValueError: negative"):
         bad.result(10)
     assert batcher.close(10)
 
@@ -74,7 +74,7 @@ def test_a_job_that_fails_fails_alone() -> None:
 def test_a_cancelled_job_is_not_asked() -> None:
     ask = Doubling()
     batcher = started(ask)
-    gone, kept = (batcher.submit(Job("a", [n], 1)) for n in (1, 2))
+    gone, kept = (batcher.submit(QueuedRequest("a", [n], 1)) for n in (1, 2))
     assert gone.cancel()
     ask.gate.set()
     assert kept.result(10) == [4]
@@ -85,11 +85,11 @@ def test_a_cancelled_job_is_not_asked() -> None:
 def test_closing_finishes_what_is_in_and_takes_no_more() -> None:
     ask = Doubling()
     batcher = started(ask)
-    waiting = batcher.submit(Job("a", [3], 1))
+    waiting = batcher.submit(QueuedRequest("a", [3], 1))
     assert not batcher.close(0.05)
     assert not batcher.alive
     with pytest.raises(Busy, match="stopping"):
-        batcher.submit(Job("a", [4], 1))
+        batcher.submit(QueuedRequest("a", [4], 1))
     ask.gate.set()
     assert waiting.result(10) == [6]
     assert batcher.close(10)
@@ -98,10 +98,10 @@ def test_closing_finishes_what_is_in_and_takes_no_more() -> None:
 def test_a_full_queue_is_busy() -> None:
     ask = Doubling()
     batcher = started(ask, limit=2)
-    futures = [batcher.submit(Job("a", [n], 1)) for n in range(2)]
+    futures = [batcher.submit(QueuedRequest("a", [n], 1)) for n in range(2)]
     assert len(batcher) == 2
     with pytest.raises(Busy, match="2 requests"):
-        batcher.submit(Job("a", [9], 1))
+        batcher.submit(QueuedRequest("a", [9], 1))
     ask.gate.set()
     assert [future.result(10) for future in futures] == [[0], [2]]
     assert batcher.close(10)
@@ -111,9 +111,9 @@ def test_jobs_that_come_within_the_wait_join_the_batch() -> None:
     ask = Doubling()
     ask.gate.set()
     batcher = Batcher(ask, wait=2.0, pairs=2, limit=5)
-    first = batcher.submit(Job("a", [1], 1))
+    first = batcher.submit(QueuedRequest("a", [1], 1))
     time.sleep(0.05)
-    second = batcher.submit(Job("a", [2], 1))
+    second = batcher.submit(QueuedRequest("a", [2], 1))
     assert first.result(1.5) == [2]  # full after two pairs: the wait is not waited out
     assert second.result(1.5) == [4]
     assert ask.calls == [("a", [1, 2])]

@@ -8,16 +8,19 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import citeverifier.server
+from citeverifier.records import LANGUAGES
+from citeverifier.server.contract import ErrorDetail
 
 from .conftest import served
 
 PAGE = Path(citeverifier.server.__file__).parent / "page"
-STRINGS = {code: json.loads((PAGE / f"{code}.json").read_text(encoding="utf-8")) for code in ("en", "pl")}
+STRINGS = json.loads((PAGE / "words.json").read_text(encoding="utf-8"))
+_OTHERS = ("not_found", "method_not_allowed", "slow_body")  # a page never meets them, or says error_other
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 DOCUMENTS = (("Warsaw", "Warsaw lies on the Vistula."), ("Kraków", "Kraków was once the capital of Poland."))
 
@@ -222,7 +225,7 @@ def test_errors_of_the_server_are_said_in_words(open_page: Open) -> None:
         page.fill("#answer", "a" * 61)
         page.click("[data-do=verify]")
         page.wait_for_selector("#error:not(:empty)")
-        assert "items[0].answer: expected at most 60 characters, came 61" in page.inner_text("#error")
+        assert "items[0].answer: expected at most 60 characters, got 61" in page.inner_text("#error")
         process.kill()
         process.wait()
         page.click("[data-do=verify]")
@@ -247,7 +250,9 @@ def test_a_phone_scrolls_only_down(open_page: Open, lang: str) -> None:
 def test_both_languages_say_the_same_things() -> None:
     english, polish = STRINGS["en"], STRINGS["pl"]
     assert list(english) == list(polish)
-    for key, text in english.items():
+    assert list(STRINGS) == list(LANGUAGES)
+    for key in english.keys() - {"name", "example"}:
+        text = english[key]
         places = re.compile(r"\{\w+\}")
         assert sorted(places.findall(text)) == sorted(places.findall(polish[key])), key
 
@@ -258,3 +263,9 @@ def test_every_string_that_the_page_uses_is_there() -> None:
     keys = {a or b for a, b in used}
     assert len(keys) > 30
     assert keys <= set(STRINGS["en"])
+    codes = get_args(ErrorDetail.model_fields["code"].annotation)
+    assert {f"error_{code}" for code in codes} - {
+        "error_not_found",
+        "error_method_not_allowed",
+        "error_slow_body",
+    } <= set(STRINGS["en"])

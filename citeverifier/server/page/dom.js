@@ -1,6 +1,7 @@
-// Small tools: elements made of text only (never of HTML), and the strings of the page's language.
+// Small tools: elements made of text only (never of HTML), and the words of the page's language.
 
-let strings = {};
+/** Every word of the page, by language: adding one to words.json is enough. */
+export const words = await (await fetch("page/words.json")).json();
 let lang = "en";
 
 export const byId = (id) => document.getElementById(id);
@@ -16,15 +17,13 @@ export function make(tag, properties = {}, ...children) {
 
 /** The string of a key, its {places} filled. */
 export function say(key, values = {}) {
-  return (strings[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+  return (words[lang][key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 }
 
 export const currentLanguage = () => lang;
 
-/** Load a language and write it into the page. */
-export async function speak(code) {
-  const answer = await fetch(`page/${code}.json`);
-  strings = await answer.json();
+/** Write a language into the page. */
+export function speak(code) {
   lang = code;
   document.documentElement.lang = code;
   document.title = say("title");

@@ -1,10 +1,8 @@
 // The form: an answer, its documents, what to do with them.
 
-import { byId, currentLanguage, make, say, speak } from "./dom.js";
+import { byId, currentLanguage, make, say, speak, words } from "./dom.js";
 import { drawRewritten, drawVerified, hideEvidence, rewrittenText, summaryText } from "./results.js";
 
-const LANGUAGES = ["en", "pl"];
-const CODES = ["unauthorized", "busy", "timeout", "too_large", "invalid", "failed"];
 let redraw = () => {}; // draws the last result again, in another language
 let asked = 0;
 
@@ -71,9 +69,8 @@ const tell = (text) => (byId("status").textContent = text);
 
 /** Show an error in words; `detail` is what the server said. */
 function complain(code, detail = "") {
-  const known = CODES.includes(code) || ["empty", "documents", "network"].includes(code);
-  const words = say(known ? `error_${code}` : "error_other");
-  byId("error").textContent = detail ? `${words} ${say("detail", { text: detail })}` : words;
+  const said = say(`error_${code}` in words.en ? `error_${code}` : "error_other");
+  byId("error").textContent = detail ? `${said} ${say("detail", { text: detail })}` : said;
   tell("");
   if (code === "unauthorized") {
     byId("token-row").hidden = false;
@@ -138,8 +135,8 @@ async function copy(text) {
   tell(say("copied"));
 }
 
-async function choose(code) {
-  await speak(code);
+function choose(code) {
+  speak(code);
   number();
   hideEvidence();
   byId("error").textContent = "";
@@ -165,8 +162,8 @@ function listen() {
     tell(say("taken", { n: found.length }));
   });
   for (const button of document.querySelectorAll("[data-example]")) {
-    button.addEventListener("click", async () => {
-      fill((await (await fetch("page/examples.json")).json())[button.dataset.example]);
+    button.addEventListener("click", () => {
+      fill(words[button.dataset.example].example);
       ask("verify");
     });
   }
@@ -184,8 +181,13 @@ function listen() {
   });
 }
 
+for (const [code, { name }] of Object.entries(words)) {
+  const about = { type: "button", textContent: name, lang: code };
+  document.querySelector(".langs").append(make("button", { ...about, data: { lang: code } }));
+  document.querySelector(".examples").append(make("button", { ...about, className: "link", data: { example: code } }));
+}
 const wanted = [new URLSearchParams(window.location.search).get("lang"), ...navigator.languages.map((code) => code.slice(0, 2))];
-await choose(wanted.find((code) => LANGUAGES.includes(code)) ?? "en");
+choose(wanted.find((code) => code in words) ?? "en");
 addDocument();
 addDocument();
 listen();
