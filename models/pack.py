@@ -48,9 +48,8 @@ def pack(checkpoint: Path) -> None:
     write_json(PACKED / "tokenizer_config.json", kept)
     for name in ("head.safetensors", "tokenizer.json"):
         shutil.copyfile(checkpoint / name, PACKED / name)
-    weights = load_file(checkpoint / "model.safetensors")
-    halves = {name: tensor.half() for name, tensor in weights.items() if not name.startswith("pooler.")}
-    save_file(halves, PACKED / "model.safetensors", metadata={"format": "pt"})
+    weights = {name: tensor.half() for name, tensor in load_file(checkpoint / "model.safetensors").items()}
+    save_file(weights, PACKED / "model.safetensors", metadata={"format": "pt"})
     for level, threshold in fitted.items():
         print(f"threshold of {level.label}: {threshold.value:.4f}, {threshold.source}")
     for file in sorted(PACKED.iterdir()):

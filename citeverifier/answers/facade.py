@@ -47,7 +47,7 @@ class CiteVerifier:
     def from_pretrained(cls, path: str | None = None, **options: Any) -> CiteVerifier:
         """With a checkpoint: a folder, an installed package or a hub id "org/name".
 
-        None takes the last one trained here, else citeverifier-minilm. `options` go
+        None takes the last one trained here, else citeverifier-small. `options` go
         to `OrdinalVerifier`. Raises FileNotFoundError where there is none, ValueError where it is none of ours.
         """
         from citeverifier.verifiers.ordinal import OrdinalVerifier

@@ -73,7 +73,7 @@ def backbone_path(name: str) -> str:
 
 
 def packaged(package: str, folder: str = "model") -> Path | None:
-    """The folder of an installed package that holds weights ("citeverifier-minilm"), None where it is not installed."""
+    """The folder of an installed package that holds weights ("citeverifier-small"), None where it is not installed."""
     module = package.replace("-", "_")
     spec = importlib.util.find_spec(module) if module.isidentifier() else None
     if spec is None or not spec.submodule_search_locations:

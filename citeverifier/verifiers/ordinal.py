@@ -12,7 +12,7 @@ from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
 
-SHIPPED = "citeverifier-minilm"  # the package that carries a trained checkpoint
+SHIPPED = "citeverifier-small"  # the package that carries a trained checkpoint
 
 
 def latest_checkpoint() -> str:
@@ -35,7 +35,7 @@ class OrdinalVerifier(Scorer):
 
     Args:
         path: checkpoint folder, installed package or hub id; None takes the last finished training run, else the
-            citeverifier-minilm package.
+            citeverifier-small package.
         dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it; late interaction also "int8", on
             a CPU the fastest.
         compile: compile the model first (torch.compile); pays off over many pairs.

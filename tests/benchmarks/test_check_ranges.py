@@ -81,9 +81,9 @@ def test_wrong_input_is_named(row: dict[str, Any], told: str, tmp_path: Path) ->
 def test_the_ranges_are_of_their_experiment(file: Path, tmp_path: Path) -> None:
     content = yaml.safe_load(file.read_text(encoding="utf-8"))
     assert content["verifier"] == f"hub_{file.stem}"
-    assert (REPOSITORY / "configs" / "experiment" / f"{content['verifier']}.yaml").is_file()
+    assert f"reproduce-{file.stem}" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")
     fails = any(row["basis"] == "measured" for row in content["ranges"])
-    assert fails == (file.stem == "minilm")
+    assert fails == (file.stem == "small")
     assert {row["data"] for row in content["ranges"]} <= {
         path.stem for path in (REPOSITORY / "configs" / "data").glob("*.yaml")
     }

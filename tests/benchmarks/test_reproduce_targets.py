@@ -45,7 +45,7 @@ def composed(name: str, words: list[str]) -> Any:
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
-@pytest.mark.parametrize("model", ["minilm", "herbert", "xlmr"])
+@pytest.mark.parametrize("model", ["small", "herbert", "xlmr"])
 def test_the_targets_commands_compose(model: str, tmp_path: Path) -> None:
     asked = commands(f"reproduce-{model}", tmp_path)
     scripts = [Path(words[1]).name for words in asked]
@@ -60,4 +60,4 @@ def test_the_targets_commands_compose(model: str, tmp_path: Path) -> None:
         if config["label"] == f"hub_{model}":
             assert config["verifier"]["path"] == train["output_dir"]
     paths = {config["data"]["path"] for config in tested}
-    assert ({"lytang/LLM-AggreFact", "wandb/RAGTruth-processed"} <= paths) == (model != "minilm")
+    assert ({"lytang/LLM-AggreFact", "wandb/RAGTruth-processed"} <= paths) == (model != "small")

@@ -1,0 +1,1 @@
+"""The weights of citeverifier-small, in `model/`: `CiteVerifier.from_pretrained("citeverifier-small")` finds them."""

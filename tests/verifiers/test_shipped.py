@@ -1,0 +1,35 @@
+"""The shipped verifier gets as many everyday statements right as its card says, neither more nor fewer."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from citeverifier.data.everyday import load_everyday
+from citeverifier.models.checkpoint import packaged
+from citeverifier.records import Support
+from citeverifier.verifiers.ordinal import SHIPPED, OrdinalVerifier
+
+CARD = Path(__file__).parents[2] / "models" / SHIPPED / "README.md"
+
+pytestmark = pytest.mark.skipif(packaged(SHIPPED) is None, reason=f"pip install -e models/{SHIPPED}")
+
+
+def test_the_share_of_everyday_statements_is_the_one_on_the_card() -> None:
+    pairs = load_everyday()
+    verifier = OrdinalVerifier(SHIPPED)
+    said = verifier.score(pairs, Support.FULL).values >= verifier.thresholds[Support.FULL]
+    right = said == np.array([pair.reaches(Support.FULL) for pair in pairs])
+    printed = re.search(r"(\d+) of (\d+) everyday verdicts are right", CARD.read_text(encoding="utf-8"))
+    assert printed is not None
+    assert int(printed[2]) == len(pairs)
+    assert abs(int(printed[1]) - int(right.sum())) <= 2  # bfloat16 or float32
+
+
+def test_the_package_is_small() -> None:
+    folder = packaged(SHIPPED)
+    assert folder is not None
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 100e6
