@@ -69,8 +69,6 @@ def _fits(left: dict[str, str], spelt: str) -> dict[str, str]:
     for choice, rest in left.items():
         if rest.startswith(spelt):
             fits[choice] = rest[len(spelt) :]
-        elif (
-            rest and spelt.startswith(rest) and not spelt[len(rest)].isalnum()
-        ):  # with what closes it: yes"}
+        elif rest and spelt.startswith(rest) and not spelt[len(rest)].isalnum():  # with what closes it: yes"}
             fits[choice] = ""
     return fits
