@@ -1,11 +1,11 @@
 """The records everything else is made of, and their JSONL form.
 
 One `Example` is a question with its retrieved documents and the statements of its answer; one `Pair` is a statement
-with a premise. `docs/formats.md` shows a line of each. This module imports nothing of the package.
+with a premise. `docs/formats.md` shows a line of each. Besides their rules this module imports nothing of the package.
 
 The rules for a record that comes from outside stand at its fields (`Text`, `Lang` ...). Pydantic applies them, in
 `read_record` and wherever a pydantic model holds a record; building a record in Python asks for no more than that its
-parts fit together. Pydantic is imported by the first record that is read.
+parts fit together.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum
-from functools import cache
 from pathlib import Path
-from typing import IO, Annotated, Any, TypeVar
+from typing import IO, Annotated, Any
 
 from annotated_types import MinLen
+
+from citeverifier.record_rules import NotInFiles, Number, Position, Text, null_is, one_of, parsed_by
+from citeverifier.record_rules import Record as Record
+from citeverifier.record_rules import RecordError as RecordError
+from citeverifier.record_rules import read_record as read_record
 
 # A language is a file: adding citeverifier/text/languages/<code>.yaml makes it known everywhere.
 LANGUAGES: tuple[str, ...] = tuple(
     sorted(path.stem for path in (Path(__file__).parent / "text" / "languages").glob("*.yaml"))
 )
-
-
-class RecordError(ValueError):
-    """A record that cannot be read. The message says where, what was expected and what it got."""
 
 
 class Support(IntEnum):
@@ -59,52 +59,17 @@ LEVELS = (Support.PARTIAL, Support.FULL)  # the levels that a verifier is asked 
 Interval = tuple[Support, Support]
 
 
-@dataclass(frozen=True)
-class _Rule:
-    """How pydantic reads a field: from its `core_schema` module and the schema of the plain type to a schema."""
-
-    schema: Callable[[Any, Callable[[], Any]], Any]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
-        from pydantic_core import core_schema
-
-        return self.schema(core_schema, lambda: handler(source))
-
-
-def _null_is(default: Any) -> _Rule:
-    """Null, or no key at all, stands for `default`."""
-
-    def schema(core: Any, plain: Callable[[], Any]) -> Any:
-        filled = core.no_info_after_validator_function(
-            lambda value: default if value is None else value, core.nullable_schema(plain())
-        )
-        return core.with_default_schema(filled, default=default)
-
-    return _Rule(schema)
-
-
-def _level(core: Any, plain: Callable[[], Any]) -> Any:
-    names = core.literal_schema([level.label for level in Support])
-    return core.no_info_plain_validator_function(Support.parse, json_schema_input_schema=names)
-
-
-Text = Annotated[str, _Rule(lambda core, _: core.str_schema(strict=True, pattern=r"\S"))]
-Lang = Annotated[str, _Rule(lambda core, _: core.literal_schema(list(LANGUAGES)))]
-Position = Annotated[int, _Rule(lambda core, _: core.int_schema(strict=True, ge=0))]
-_Number = Annotated[float, _Rule(lambda core, _: core.float_schema(strict=True))]
-_Level = Annotated[Support, _Rule(_level)]
-_NotInFiles = Annotated[
-    float, _Rule(lambda core, plain: core.no_info_after_validator_function(lambda _: 1.0, core.any_schema()))
-]
+Lang = Annotated[str, one_of(*LANGUAGES)]
+Level = Annotated[Support, parsed_by(Support.parse, *(level.label for level in Support))]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """One retrieved source. `score` is the retriever's, where known."""
 
-    title: Annotated[str, _null_is("")]
+    title: Annotated[str, null_is("")]
     text: Text
-    score: _Number | None = None
+    score: Number | None = None
 
 
 Documents = Annotated[tuple[Document, ...], MinLen(1)]
@@ -128,12 +93,12 @@ class Statement:
     """
 
     text: Text
-    citations: Annotated[tuple[Position, ...], _null_is(())]
-    kind: Annotated[str, _null_is("statement")] = "statement"
+    citations: Annotated[tuple[Position, ...], null_is(())]
+    kind: Annotated[str, null_is("statement")] = "statement"
     span: str | None = None
-    evidence: Annotated[tuple[Evidence, ...], _null_is(())] = ()
+    evidence: Annotated[tuple[Evidence, ...], null_is(())] = ()
     corrupted: str | None = None
-    altered_in: Annotated[tuple[Position, ...], _null_is(())] = ()
+    altered_in: Annotated[tuple[Position, ...], null_is(())] = ()
     edit: str | None = None
 
 
@@ -143,12 +108,12 @@ class Example:
 
     id: Text
     lang: Lang
-    group: Annotated[str, _null_is("")]
-    question: Annotated[str, _null_is("")]
+    group: Annotated[str, null_is("")]
+    question: Annotated[str, null_is("")]
     documents: Documents
-    statements: Annotated[tuple[Statement, ...], _null_is(())]
+    statements: Annotated[tuple[Statement, ...], null_is(())]
     answer: str | None = None
-    meta: Annotated[Mapping[str, Any], _null_is({})] = field(default_factory=dict)
+    meta: Annotated[Mapping[str, Any], null_is({})] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -189,18 +154,18 @@ class Pair:
     """
 
     id: Text
-    example: Annotated[str, _null_is("")]
-    statement_id: Annotated[str, _null_is("")]
+    example: Annotated[str, null_is("")]
+    statement_id: Annotated[str, null_is("")]
     lang: Lang
-    group: Annotated[str, _null_is("")]
+    group: Annotated[str, null_is("")]
     statement: Text
     documents: Documents
-    kind: Annotated[str, _null_is("pair")]
+    kind: Annotated[str, null_is("pair")]
     context: str | None = None
-    support_min: _Level | None = None
-    support_max: _Level | None = None
-    weight: _NotInFiles = 1.0
-    evidence: Annotated[tuple[Text, ...], _null_is(())] = ()
+    support_min: Level | None = None
+    support_max: Level | None = None
+    weight: NotInFiles = 1.0
+    evidence: Annotated[tuple[Text, ...], null_is(())] = ()
 
     @classmethod
     def of(
@@ -249,67 +214,6 @@ def twin_id(statement: str) -> str:
 
 
 # --- reading -------------------------------------------------------------------------------------------------------
-
-Record = TypeVar("Record")
-
-# What pydantic's kinds of error mean; others speak for themselves.
-_EXPECTED = {
-    "missing": "a value",
-    "string_type": "a string",
-    "string_unicode": "Unicode text",
-    "string_pattern_mismatch": "some text",
-    "int_type": "a whole number",
-    "greater_than_equal": "a number from {ge}",
-    "float_type": "a number",
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "too_short": "at least {min_length} entry",
-    "dataclass_type": "an object",
-    "mapping_type": "an object",
-    "model_attributes_type": "an object",
-    "extra_forbidden": "no such key",
-    "literal_error": "{expected}",
-}
-
-
-def read_record(kind: type[Record], value: Any) -> Record:
-    """`value`, a decoded JSON object, as a record of `kind`; raises RecordError naming the key at fault."""
-    try:
-        return _adapter(kind).validate_python(value)  # type: ignore[arg-type, no-any-return]
-    except ValueError as error:
-        raise RecordError(error_text(error)) from None
-
-
-@cache
-def _adapter(kind: Any) -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)
-
-
-def error_text(error: Any) -> str:
-    """The first error that pydantic found, in the form "key 'documents[0].text': expected some text, got ''"."""
-    return problem_text(error.errors(include_url=False)[0])
-
-
-def problem_text(problem: Mapping[str, Any]) -> str:
-    """One of pydantic's errors in our words."""
-    kind, context = problem["type"], problem.get("ctx", {})
-    value = "nothing" if kind == "missing" else _short(problem["input"])
-    told = context.get("error") or f"expected {_EXPECTED.get(kind, problem['msg']).format(**context)}, got {value}"
-    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
-    return f"key {key!r}: {told}" if key else str(told)
-
-
-def _short(value: Any) -> str:
-    text = (
-        "null"
-        if value is None
-        else repr(value)
-        if isinstance(value, str | bool)
-        else f"{type(value).__name__} {value!r}"
-    )
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def example_from_json(row: Mapping[str, Any]) -> Example:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from citeverifier.record_rules import error_text
 from citeverifier.records import (
     LANGUAGES,
     Document,
@@ -22,7 +23,6 @@ from citeverifier.records import (
     RecordError,
     Statement,
     Support,
-    error_text,
     example_from_json,
     example_to_json,
     once,

@@ -223,20 +223,28 @@ class _Builder:
             kind += f":{self.example.lang}-{self.source.lang}"
         context = preceding(self.example, self.number) if self.rng.random() < self.context_share else None
         self.made += 1
-        identity = statement_id(self.example, self.number, corrupted=corrupted)
-        return Pair(
-            id=f"{identity}/{self.example.lang}-{self.source.lang}/{self.made}",
-            example=self.example.id,
-            statement_id=identity,
-            lang=self.example.lang,
-            group=self.example.group,
-            statement=(self.statement.corrupted or "") if corrupted else self.statement.text,
-            documents=tuple(documents),
-            kind=kind,
-            context=context,
-            support_min=interval[0],
-            support_max=interval[1],
-        )
+        ending = f"{self.example.lang}-{self.source.lang}/{self.made}"
+        return _pair(self.example, self.number, ending, kind, interval, documents, corrupted=corrupted, context=context)
+
+
+def _pair(
+    example: Example,
+    number: int,
+    ending: str,
+    kind: str,
+    interval: Interval,
+    documents: Iterable[Document],
+    *,
+    corrupted: bool = False,
+    context: str | None = None,
+) -> Pair:
+    """A pair of an example's statement or of its twin; `ending` makes its id one of its own."""
+    statement, identity = example.statements[number], statement_id(example, number, corrupted=corrupted)
+    return Pair.of(
+        (statement.corrupted or "") if corrupted else statement.text, documents, example.lang,
+        id=f"{identity}/{ending}", example=example.id, statement_id=identity, group=example.group, kind=kind,
+        context=context, support=interval,
+    )  # fmt: skip
 
 
 def preceding(example: Example, number: int) -> str:
@@ -263,20 +271,9 @@ def single_document_pairs(examples: Iterable[Example], *, seed: int = 13) -> Ite
                 ("irrelevant", NONE, rng.choice(others), False),
                 ("perturbed", NONE, altered, True),
             )
-            for how, (low, high), position, corrupted in kinds:
-                identity = statement_id(example, number, corrupted=corrupted)
-                yield Pair(
-                    id=f"{identity}/{example.lang}/{how}",
-                    example=example.id,
-                    statement_id=identity,
-                    lang=example.lang,
-                    group=example.group,
-                    statement=statement.corrupted if corrupted else statement.text,
-                    documents=(example.documents[position],),
-                    kind=f"{how}:{statement.kind}",
-                    support_min=low,
-                    support_max=high,
-                )
+            for how, interval, position, corrupted in kinds:
+                kind, documents = f"{how}:{statement.kind}", [example.documents[position]]
+                yield _pair(example, number, f"{example.lang}/{how}", kind, interval, documents, corrupted=corrupted)
 
 
 def with_distractors(
@@ -297,14 +294,13 @@ def with_distractors(
         rng.shuffle(documents)
         yield replace(pair, documents=tuple(documents))
         if pair.reaches(Support.PARTIAL) and len(others) >= max_documents and rng.random() < irrelevant_share:
-            low, high = NONE
             yield replace(
                 pair,
                 id=f"{pair.id}/irrelevant",
                 documents=tuple(rng.sample(others, rng.randint(1, max_documents))),
                 kind=f"irrelevant_far:{pair.kind.split(':', 1)[-1]}",
-                support_min=low,
-                support_max=high,
+                support_min=Support.NONE,
+                support_max=Support.NONE,
             )
         rolling.extend((pair.group, document) for document in pair.documents)
 
@@ -323,28 +319,20 @@ def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1))
             others = [d for i, d in enumerate(example.documents) if i not in statement.citations]
             for position in statement.citations if others else ():
                 identity = f"{statement_id(example, number)}/d{position}"
-                positive = Pair(
-                    id=f"{identity}/{example.lang}/cited",
-                    example=example.id,
-                    statement_id=identity,
-                    lang=example.lang,
-                    group=example.group,
-                    statement=statement.text,
-                    documents=(example.documents[position],),
-                    kind=f"cited:{statement.kind}",
-                    support_min=AT_LEAST_PARTIAL[0],
-                    support_max=AT_LEAST_PARTIAL[1],
-                )
+                cited = example.documents[position]
+                kind = f"cited:{statement.kind}"
+                pair = _pair(example, number, f"{example.lang}/cited", kind, AT_LEAST_PARTIAL, [cited])
+                positive = replace(pair, id=f"{identity}/{example.lang}/cited", statement_id=identity)
                 yield positive
-                near = _by_nearness(example.documents[position], others)
+                near = _by_nearness(cited, others)
                 for n in dict.fromkeys(min(n, len(near)) for n in ns):
                     yield replace(
                         positive,
                         id=f"{identity}/{example.lang}/nearest{n}",
                         documents=(near[n - 1],),
                         kind=f"nearest_{n}:{statement.kind}",
-                        support_min=NONE[0],
-                        support_max=NONE[1],
+                        support_min=Support.NONE,
+                        support_max=Support.NONE,
                     )
 
 

@@ -7,7 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from citeverifier.records import problem_text
+from citeverifier.record_rules import problem_text
 from citeverifier.server.batching import Busy, VerifierFailed
 from citeverifier.server.contract import error_body
 from citeverifier.server.limits import OverLimit
