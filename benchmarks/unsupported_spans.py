@@ -16,7 +16,7 @@ from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.answers.judging import Judge
 from citeverifier.answers.phrases import phrases
 from citeverifier.answers.verify_answers import verify_answers
-from citeverifier.commands.answers import load_verifier
+from citeverifier.commands.answer_files import load_verifier
 from citeverifier.data.mini import load_mini
 from citeverifier.records import LANGUAGES, Support
 

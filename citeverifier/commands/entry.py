@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
 import hydra
-from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 
+from citeverifier.commands.config_store import share_config_store
 from citeverifier.paths import configs_dir
 from citeverifier.processes import join, leave, one_console, started
 
@@ -40,10 +39,5 @@ def _time(pattern: str) -> str:
     return time.strftime(pattern, time.localtime(started()))
 
 
-def _itself(store: ConfigStore, memo: dict[int, Any]) -> ConfigStore:
-    return store
-
-
 OmegaConf.register_new_resolver("started", _time, replace=True)
-# --help copies the store, a singleton, with everything in it once per config group and lookup: a third of its time.
-ConfigStore.__deepcopy__ = _itself  # type: ignore[attr-defined]
+share_config_store()

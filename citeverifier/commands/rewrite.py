@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from citeverifier.commands.answers import finish, print_json, run
+from citeverifier.commands.answer_files import finish, print_json, run
 
 if TYPE_CHECKING:
     from citeverifier.answers.answer_record import AnswerRecord

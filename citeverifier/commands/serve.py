@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from citeverifier.commands.answers import USAGE, load_verifier, plain_errors
+from citeverifier.commands.answer_files import USAGE, load_verifier, one_line_errors
 from citeverifier.extras import not_installed
 from citeverifier.records import LANGUAGES
 
@@ -22,7 +22,7 @@ def serve(model: str | None, host: str, port: int, lang: str | None, token_file:
     except ModuleNotFoundError as error:
         typer.echo(f"error: {not_installed(error.name)}", err=True)
         raise typer.Exit(USAGE) from None
-    with plain_errors():
+    with one_line_errors():
         if lang is not None and lang not in LANGUAGES:
             raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
         settings = Settings(lang=lang, token=read_token(token_file), **limits)  # type: ignore[arg-type]

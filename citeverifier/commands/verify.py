@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from citeverifier.answers.answer_results import CitationResult, Judgement, StatementResult, VerifiedAnswer
-from citeverifier.commands.answers import BELOW, finish, print_json, run
+from citeverifier.commands.answer_files import BELOW, finish, print_json, run
 from citeverifier.records import Support
 
 _LOOKS = {

@@ -38,7 +38,7 @@ class ReadFile:
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
+def one_line_errors() -> Iterator[None]:
     """A user's mistake is one line on stderr and exit code 2: wrong input, no file or model, a part not installed."""
     try:
         yield
@@ -137,7 +137,7 @@ def run(
     show: Callable[[Result], None],
 ) -> tuple[list[Result], ReadFile]:
     """Read, ask in batches and show each result when it is there."""
-    with plain_errors():
+    with one_line_errors():
         read = read_file(source, lang)
         for problem in read.problems:
             typer.echo(f"unread: {problem}", err=True)
