@@ -149,7 +149,7 @@ def report(
     currency: Annotated[str, typer.Option(help="What that price is in.")] = "USD",
 ) -> None:
     """Put runs of eval.py side by side: tables, pictures, comparisons, the papers' rows."""
-    from citeverifier.evaluation.reporting.gather import report_runs
+    from citeverifier.evaluation.reporting.leaderboard import report_runs
 
     try:
         path, warnings = report_runs(runs, out, price_per_hour, currency)

@@ -1,10 +1,11 @@
-"""What the Hydra entry points share: however many processes a run has, it has one folder and one console."""
+"""What the Hydra entry points share: a run has one folder and one console, and its configs' own resolvers."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 
 import hydra
 from omegaconf import DictConfig, OmegaConf
@@ -39,5 +40,19 @@ def _time(pattern: str) -> str:
     return time.strftime(pattern, time.localtime(started()))
 
 
+def language_of(path: str | None) -> str:
+    """The language of a file's records, "all" where they have several; "en" of anything else (a name, a hub id)."""
+    import re
+
+    from citeverifier.records import open_text
+
+    if path is None or not Path(path).is_file():
+        return "en"
+    with open_text(Path(path)) as file:
+        languages = {code.decode() for line in file for code in re.findall(rb'(?<!\\)"lang":\s*"(\w+)"', line)}
+    return "all" if len(languages) > 1 else next(iter(languages), "en")
+
+
 OmegaConf.register_new_resolver("started", _time, replace=True)
+OmegaConf.register_new_resolver("language_of", language_of, replace=True, use_cache=True)
 share_config_store()

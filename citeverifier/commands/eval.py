@@ -41,7 +41,8 @@ def run(config: DictConfig) -> Path:
 
     folder = Path(HydraConfig.get().runtime.output_dir)
     scheme = instantiate(config.scheme)
-    records = check_records(scheme, instantiate(config.data, _convert_="all"), config)
+    records = instantiate(config.data, _convert_="all")
+    records = check_records(scheme, limited(records, config.limit, config.seed), config)
     verifier = instantiate(config[scheme.config_group], _convert_="all")
     check_served(scheme, verifier, records)
     if config.audit:
@@ -52,7 +53,7 @@ def run(config: DictConfig) -> Path:
         print(f"resume: {folder} holds this run already, skipped")
         return folder
     cache = None if config.cache is None else ScoreCache(config.cache)
-    asked, fitted = prepare(scheme, verifier, records, _fitting_data(config), cache)
+    asked, fitted = prepare(scheme, verifier, records, fitting_data(config), cache)
     predictions, cost = run_scheme(scheme, asked, records, fitted.thresholds)
     if getattr(verifier, "dry_run", False):
         print(_dry_run(cost + fitted.cost))
@@ -75,6 +76,20 @@ def run(config: DictConfig) -> Path:
     )  # fmt: skip
     _report(folder, scheme, summary, predictions, identity)
     return folder
+
+
+def limited(records: list[Any], limit: int | None, seed: int) -> list[Any]:
+    """The records of `limit` whole examples drawn by seed, in their order: all languages and pairs of each."""
+    import random
+
+    from citeverifier.records import Pair
+
+    if limit is None:
+        return records
+    names = [record.example if isinstance(record, Pair) else record.id for record in records]
+    distinct = sorted(set(names))
+    chosen = set(random.Random(seed).sample(distinct, min(limit, len(distinct))))
+    return [record for record, name in zip(records, names, strict=True) if name in chosen]
 
 
 def _report(folder: Path, scheme: Any, summary: dict[str, Any], predictions: Any, identity: dict[str, Any]) -> None:
@@ -104,7 +119,7 @@ def _dry_run(cost: Cost) -> str:
     return f"dry run: {cost.calls} calls, about {cost.tokens} prompt tokens{price}; nothing was sent"
 
 
-def _fitting_data(config: DictConfig) -> FittingData:
+def fitting_data(config: DictConfig) -> FittingData:
     """What `fit` names."""
     from hydra.utils import instantiate
 

@@ -105,14 +105,9 @@ def harmonic(a: Floats, b: Floats) -> Floats:
     return mean
 
 
-def mean_estimate(values: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
-    """The mean of n values with its interval."""
+def mean_estimate(values: Floats | Bools, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
+    """The mean of n values (of booleans the share that is true) with its interval."""
     n = sampled.weights.shape[1]
     sums = sampled.weights @ np.bincount(unit, weights=values, minlength=n)
     total = sampled.weights @ np.bincount(unit, minlength=n).astype(np.float64)
     return estimate(ratio(sums, total))
-
-
-def share_estimate(right: Bools, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
-    """The share of true items with its interval."""
-    return mean_estimate(right.astype(np.float64), unit, sampled)

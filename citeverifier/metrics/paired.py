@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from citeverifier.metrics.bootstrap import CONFIDENCE, Resamples, auroc_samples, decision_samples, resamples
+from citeverifier.metrics.bootstrap import CONFIDENCE, Resamples, auroc_samples, decision_samples
 from citeverifier.metrics.decisions import Bools, Floats
 
 
@@ -22,34 +22,6 @@ class Difference:
     low: float
     high: float
     p: float
-
-
-def paired_differences(
-    gold: Bools,
-    decisions: tuple[Bools, Bools],
-    scores: tuple[Floats, Floats] | None,
-    units: Sequence[Hashable],
-    *,
-    seed: int = 13,
-) -> dict[str, Difference]:
-    """accuracy, f1 and (with scores) auroc of the first minus the second, on n trials that both decided.
-
-    Args:
-        gold, decisions, scores: (n,) each, in the same order; `scores` None where either has none.
-        units: the question of each trial.
-        seed: of the resamples.
-
-    Raises:
-        ValueError: lengths that differ.
-    """
-    lengths = {len(gold), len(units), *map(len, decisions), *map(len, scores or ())}
-    if len(lengths) > 1:
-        raise ValueError(f"expected gold, decisions, scores and units of one length, got {sorted(lengths)}")
-    sampled = resamples(units, seed=seed)
-    first, second = (
-        metric_samples(gold, decisions[i], None if scores is None else scores[i], units, sampled) for i in (0, 1)
-    )
-    return {name: difference(first[name], second[name]) for name in first}
 
 
 def metric_samples(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from citeverifier.evaluation.reporting.plots import FALSE, TRUE
+from citeverifier.evaluation.reporting.pictures import FALSE, TRUE
 from citeverifier.evaluation.reporting.tables import markdown, print_table
 from citeverifier.evaluation.schemes.base import value_text
 from citeverifier.rating.base import KINDS, SCENARIOS

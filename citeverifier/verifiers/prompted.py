@@ -15,10 +15,6 @@ from citeverifier.llm.request import Reply, Request
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 
-# What a prompted verdict is decided by: yes more likely than no. `calibrate=true` fits thresholds on dev instead, and
-# pays for the calls.
-EVEN: Mapping[Support, float] = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
-
 
 @dataclass(frozen=True)
 class PromptChoice:
@@ -48,8 +44,6 @@ class PromptChoice:
 
 class PromptedScorer(Scorer):
     """One call a pair; the reply becomes a score, or the pair is unscored with the reason."""
-
-    thresholds = EVEN
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ would.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -50,7 +50,25 @@ class SpreadSelector(Selector):
     """A Selector of which each process asks every n-th statement; every process must ask the same."""
 
     def __init__(self, selector: Selector) -> None:
-        self.selector, self.name = selector, selector.name
+        self.selector, self.name, self.dry_run = selector, selector.name, selector.dry_run
+
+    @property
+    def fingerprint(self) -> str | None:
+        """That of the selector inside."""
+        return self.selector.fingerprint
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Those of the selector inside."""
+        return self.selector.parameters
+
+    def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
+        """Tune the selector inside."""
+        self.selector.tune(statements, gold)
+
+    def untuned(self) -> SpreadSelector:
+        """Spread likewise."""
+        return SpreadSelector(self.selector.untuned())
 
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         """One selection a statement."""

@@ -15,8 +15,12 @@ from typing import Any
 
 import pytest
 import yaml
+from omegaconf import OmegaConf
 from sklearn.metrics import f1_score, roc_auc_score
 
+from citeverifier.commands.entry import language_of
+from citeverifier.commands.eval import fitting_data, limited
+from citeverifier.data.mini import load_mini
 from citeverifier.records import Pair, pair_to_json, write_jsonl
 
 REPOSITORY = Path(__file__).parents[2]
@@ -427,8 +431,8 @@ def test_schemes_and_runs_share_scores_and_finished_runs_are_left_alone(tmp_path
 
 def test_a_pair_file_is_scored_by_the_pairs_scheme_only(tmp_path: Path, pairs: list[Pair]) -> None:
     polish = [replace(pair, id=f"{pair.id}-pl", lang="pl") for pair in pairs]
-    write_jsonl(tmp_path / "mine.jsonl", map(pair_to_json, [*pairs, *polish]))
-    mine = ("verifier=keyword", "data.path=mine.jsonl", "lang=pl")
+    write_jsonl(tmp_path / "mine.jsonl", map(pair_to_json, polish))
+    mine = ("verifier=keyword", "data.path=mine.jsonl")  # in the language of its records
     evaluate(tmp_path, "scheme=pairs", *mine)
     run = only_run(tmp_path, "pairs-pl-keyword")
     assert [row["id"] for row in run.predictions] == [
@@ -441,6 +445,39 @@ def test_a_pair_file_is_scored_by_the_pairs_scheme_only(tmp_path: Path, pairs: l
         "scheme=separate: expected examples (a question with documents and statements), got pairs from mine.jsonl; "
         "score a pair file with scheme=pairs or scheme=support_levels"
     )
+
+
+def test_a_file_tells_its_language(tmp_path: Path, pairs: list[Pair]) -> None:
+    polish = [replace(pair, id=f"{pair.id}-pl", lang="pl") for pair in pairs]
+    for name, records in (("en.jsonl", pairs), ("pl.jsonl", polish), ("both.jsonl", [*pairs, *polish])):
+        write_jsonl(tmp_path / name, map(pair_to_json, records))
+    (tmp_path / "none.jsonl").write_text("{}\n", encoding="utf-8")
+    told = {file.name.partition(".")[0]: language_of(str(file)) for file in tmp_path.iterdir()}
+    assert told == {"en": "en", "pl": "pl", "both": "all", "none": "en"}
+    assert {language_of(name) for name in (None, "mini", "org/name")} == {"en"}
+
+
+def test_a_limit_draws_whole_examples_by_seed(pairs: list[Pair]) -> None:
+    examples = load_mini("test", "all")
+    drawn = limited(examples, 5, 13)
+    assert len({example.id for example in drawn}) == 5
+    assert len(drawn) == 10, "both languages of each"
+    assert drawn == [example for example in examples if example in drawn] == limited(examples, 5, 13)
+    assert drawn != limited(examples, 5, 14)
+    assert limited(examples, None, 13) == limited(examples, 10_000, 13) == examples
+    some = limited(pairs, 2, 13)
+    assert some == [pair for pair in pairs if pair.example in {pair.example for pair in some}]
+
+
+def test_two_dev_specs_of_one_source_both_count() -> None:
+    specs = [{"data": "mini", "lang": "en"}, {"data": "mini", "lang": "pl"}]
+    config = OmegaConf.create(
+        {"fit": specs, "lang": "all", "seed": 13, "calibrate": False, "pairs": {"build": {"_target_": "builtins.dict"}}}
+    )
+    data = fitting_data(config)
+    dev = data.read("dev")
+    assert (data.source, len(dev)) == ("mini", len(load_mini("dev", "all")))
+    assert {example.lang for example in dev} == {"en", "pl"}
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hydra.errors import InstantiationException
 from hydra.utils import get_class, get_method, get_object, instantiate
 from omegaconf import DictConfig, OmegaConf
 
+import citeverifier.commands.entry  # noqa: F401  (the configs' resolvers)
 from citeverifier.commands.sources import SourceSpec
 from citeverifier.paths import configs_dir
 from citeverifier.records import LEVELS, Support

@@ -14,8 +14,8 @@ from citeverifier.metrics.bootstrap import (
     auroc_estimate,
     decision_estimates,
     harmonic,
+    mean_estimate,
     resamples,
-    share_estimate,
     share_samples,
 )
 from citeverifier.metrics.decisions import auroc, count
@@ -78,7 +78,7 @@ def test_intervals_are_those_of_items_repeated(rows: list[tuple[str, bool, bool,
     found = decision_estimates(gold, decision, unit, sampled)
     found |= {
         "auroc": auroc_estimate(gold, score, unit, sampled),
-        "share": share_estimate(decision, unit, sampled),
+        "share": mean_estimate(decision, unit, sampled),
     }
     assert found.keys() == drawn.keys()
     for name, estimate in found.items():
@@ -103,7 +103,7 @@ def test_both_languages_of_a_question_are_drawn_together() -> None:
             auroc_estimate(gold, score, one.of(range(60)), one),
             auroc_estimate(np.tile(gold, 2), np.tile(score, 2), twice, two),
         ),
-        (share_estimate(decision, one.of(range(60)), one), share_estimate(np.tile(decision, 2), twice, two)),
+        (mean_estimate(decision, one.of(range(60)), one), mean_estimate(np.tile(decision, 2), twice, two)),
     ):
         assert (first.value, first.low, first.high) == pytest.approx((second.value, second.low, second.high))
 
@@ -111,8 +111,8 @@ def test_both_languages_of_a_question_are_drawn_together() -> None:
 def test_questions_that_stand_together_widen_the_interval() -> None:
     right = np.repeat(np.arange(20) % 2 == 0, 10)  # ten items a question, all right or all wrong
     grouped, apart = np.repeat(np.arange(20), 10), np.arange(200)
-    by_question = share_estimate(right, grouped, resamples(grouped.tolist()))
-    by_item = share_estimate(right, apart, resamples(apart.tolist()))
+    by_question = mean_estimate(right, grouped, resamples(grouped.tolist()))
+    by_item = mean_estimate(right, apart, resamples(apart.tolist()))
     assert by_question.high - by_question.low > 2 * (by_item.high - by_item.low)
 
 
@@ -126,7 +126,7 @@ def test_ordinary_intervals_hold_the_point_and_have_width(rate: float, seed: int
     unit = np.arange(200)
     found = decision_estimates(gold, score >= rate, unit, sampled)
     found["auroc"] = auroc_estimate(gold, score, unit, sampled)
-    found["share"] = share_estimate(score >= rate, unit, sampled)
+    found["share"] = mean_estimate(score >= rate, unit, sampled)
     for name, e in found.items():
         assert e.low <= e.value <= e.high, name
         assert 0 < e.high - e.low < 0.5, name

@@ -115,3 +115,28 @@ def test_selectors_and_composed_verifiers_are_spread_too(monkeypatch: pytest.Mon
 def test_one_process_asks_as_ever() -> None:
     verifier = Keyword()
     assert spread(verifier) is verifier
+
+
+def test_a_spread_selector_keeps_its_parameters_and_its_tuning() -> None:
+    class ByLength(Selector):
+        name, fingerprint, longest = "by length", "by length, 1", 3.0  # type: ignore[assignment]
+
+        @property
+        def parameters(self) -> dict[str, float]:
+            return {"longest": self.longest}
+
+        def select(self, statements: Sequence[Listing]) -> list[Selection]:
+            return [Selection((0,) if len(listing.statement) <= self.longest else ()) for listing in statements]
+
+        def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
+            self.longest = float(max(len(listing.statement) for listing in statements))
+
+        def untuned(self) -> Selector:
+            return ByLength()
+
+    listing = Listing("A statement.", (Document("", "A text."),), "en")
+    wrapped = module.SpreadSelector(ByLength())
+    assert wrapped.fingerprint == "by length, 1"
+    wrapped.tune([listing], [frozenset({0})])
+    assert wrapped.parameters == {"longest": 12.0}
+    assert wrapped.untuned().parameters == {"longest": 3.0}

@@ -15,7 +15,7 @@ import pytest
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
-from citeverifier.evaluation.reporting.snippets import snippets
+from citeverifier.evaluation.reporting.model_card import EXAMPLE, model_card
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.thresholds import DecisionThreshold
@@ -135,9 +135,8 @@ def test_it_takes_part_in_a_scheme(url: str, folder: Path, local: OrdinalVerifie
 
 
 def test_the_card_s_code_runs(url: str, folder: Path, local: OrdinalVerifier) -> None:
-    from citeverifier.evaluation.reporting.snippets import EXAMPLE
-
-    text = snippets(SERVED, read_config(folder))
+    report = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    text = model_card(read_config(folder), report, name=SERVED)
     code = re.search(r"### vLLM\n.*?```python\n(.*?)```", text, re.DOTALL)
     assert code is not None
     found: dict[str, Any] = {}

@@ -9,32 +9,26 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
+import yaml
 
-from citeverifier.evaluation.reporting.answers import Answers
-from citeverifier.evaluation.reporting.cost import per_thousand
+from citeverifier.evaluation.reporting.comparisons import BEST, COMPARED, against_best, errors_by_edit
+from citeverifier.evaluation.reporting.plain import plain
 from citeverifier.evaluation.reporting.report import UNSCORED_WARNING
-from citeverifier.evaluation.reporting.reported import reported_rows
-from citeverifier.evaluation.reporting.runs import Run, same_ground
-from citeverifier.evaluation.reporting.tables import columns_of, scheme_order
-from citeverifier.metrics.bootstrap import Estimate, resamples, share_estimate
-from citeverifier.metrics.decisions import Bools, Floats
-from citeverifier.metrics.paired import Difference, difference, metric_samples
+from citeverifier.evaluation.reporting.runs import EvalRun, same_ground
+from citeverifier.evaluation.reporting.tables import best_described, columns_of, scheme_order
+from citeverifier.evaluation.schemes.base import MetricColumn
+from citeverifier.metrics.bootstrap import Estimate
+from citeverifier.metrics.decisions import Counts
+from citeverifier.metrics.paired import Difference
 
-COMPARED = {"accuracy": "accuracy", "f1": "F1", "auroc": "AUROC"}
 REFERENCES = ("statement_only",)  # verifiers that never see a document
-
-
-class Column(NamedTuple):
-    """A column of a board: key, title, the group it stands under, what it means."""
-
-    key: str
-    title: str
-    group: str
-    help: str
+ASKED, AT_HALF, AGAINST, COSTS, AUDIT = "Asked", "At 0.5", "Against the best", "Per 1,000 statements", "Audit"
+COST = ("seconds", "calls", "tokens", "money")
+_TWINS = "twin_accuracy_"
 
 
 @dataclass(frozen=True)
@@ -57,15 +51,15 @@ NOTHING = Cell("-")
 
 
 @dataclass(frozen=True)
-class Row:
-    """A run or a paper's row: `figures` is "measured", "reference" or "reported"; cells by column key."""
+class BoardRow:
+    """A run or a paper's row: `figures` is "measured", "reference" or "reported"; cells by column."""
 
     name: str
     figures: str
     origin: str
     cells: Mapping[str, Cell]
     summary: Mapping[str, Any]
-    run: Run | None = None
+    run: EvalRun | None = None
 
 
 @dataclass(frozen=True)
@@ -76,24 +70,31 @@ class Board:
     lang: str
     data: str
     title: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    heading: str
+    columns: tuple[MetricColumn, ...]
+    rows: tuple[BoardRow, ...]
     edits: Mapping[str, Mapping[str, Estimate]]
 
     @property
-    def measured(self) -> list[Row]:
+    def measured(self) -> list[BoardRow]:
         """The rows of runs."""
         return [row for row in self.rows if row.run is not None]
 
+    @property
+    def shown_columns(self) -> list[MetricColumn]:
+        """The columns that hold anything."""
+        return [column for column in self.columns if any(column.metric in row.cells for row in self.rows)]
 
-def boards_of(runs: Sequence[Run], price_per_hour: float | None = None, currency: str = "USD") -> list[Board]:
+
+def boards_of(runs: Sequence[EvalRun], price_per_hour: float | None = None, currency: str = "USD") -> list[Board]:
     """The boards of these runs, by scheme, language and data; the best first (`_rank`), papers' rows last."""
-    together: dict[tuple[str, ...], list[Run]] = {}
+    together: dict[tuple[str, ...], list[EvalRun]] = {}
     for run in runs:
         together.setdefault(same_ground(run.summary), []).append(run)
-    titles = _titles([of[0].summary for of in together.values()])
-    order = sorted(zip(together.values(), titles, strict=True), key=lambda e: (scheme_order(e[0][0].summary), e[1]))
-    return [_board(of, title, price_per_hour, currency) for of, title in order]
+    titles = _titles([same[0].summary for same in together.values()])
+    titled = zip(together.values(), titles, strict=True)
+    order = sorted(titled, key=lambda pair: (scheme_order(pair[0][0].summary), pair[1]))
+    return [_board(same, title, price_per_hour, currency) for same, title in order]
 
 
 def data_name(data: Mapping[str, Any]) -> str:
@@ -109,103 +110,116 @@ def _titles(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     for title, summary in zip(titles, summaries, strict=True):
         if titles.count(title) > 1:
             settings = summary.get("scheme_settings")
-            told = "settings not recorded" if settings is None else " ".join(f"{k}={v}" for k, v in settings.items())
-            title = f"{title} {summary['data']['sha256'][:8]} ({told})"
+            shown = "settings not recorded" if settings is None else " ".join(f"{k}={v}" for k, v in settings.items())
+            title = f"{title} {summary['data']['sha256'][:8]} ({shown})"
         full.append(title)
     return full
 
 
-def _board(runs: Sequence[Run], title: str, price_per_hour: float | None, currency: str) -> Board:
+def _board(runs: Sequence[EvalRun], title: str, price_per_hour: float | None, currency: str) -> Board:
     first = runs[0].summary
     columns = _columns(runs, currency)
-    compared = _comparisons(runs)
+    compared = against_best(runs)
     best = {name: max(_known(runs, name), default=None) for name in COMPARED}
     measured = []
     for run in runs:
         figures = "reference" if run.summary["verifier"] in REFERENCES else "measured"
-        cells = _cells(columns, run.summary, best) | compared[run.name]
-        cells |= _cost_cells(run, price_per_hour) | _audit_cells(run.summary)
-        measured.append(Row(run.name, figures, str(run.folder), cells, run.summary, run))
+        cells = _metric_cells(columns, run.summary, best) | _audit_cells(run.summary)
+        cells |= {f"delta.{metric}": _difference_cell(delta) for metric, delta in compared[run.name].items()}
+        cells |= _cost_cells(run, price_per_hour)
+        measured.append(BoardRow(run.name, figures, str(run.folder), cells, run.summary, run))
     measured.sort(key=lambda row: _rank(row.summary), reverse=True)
     printed = [
-        Row(s["verifier"], "reported", f"{s['source']} ({s['table']})", _cells(columns, s, {}), s)
+        BoardRow(s["verifier"], "reported", f"{s['source']} ({s['table']})", _metric_cells(columns, s, {}), s)
         for s in reported_rows()
         if (s["scheme"], s["lang"]) == (first["scheme"], first["lang"])
     ]
-    edits = {run.name: found for run in runs if (found := _errors_by_edit(run))}
-    return Board(first["scheme"], first["lang"], data_name(first["data"]), title, columns, (*measured, *printed), edits)
+    edits = {run.name: errors for run in runs if run.trials and (errors := errors_by_edit(run.trials))}
+    heading = (best_described([run.summary for run in runs]).get("display") or {}).get("heading", "")
+    name = data_name(first["data"])
+    return Board(first["scheme"], first["lang"], name, title, heading, columns, (*measured, *printed), edits)
 
 
-def _known(runs: Sequence[Run], metric: str) -> list[float]:
+def _known(runs: Sequence[EvalRun], metric: str) -> list[float]:
     return [value for run in runs if (value := run.summary["metrics"].get(metric)) is not None]
 
 
 def _rank(summary: Mapping[str, Any]) -> tuple[float, ...]:
     metrics = summary["metrics"]
-    by = (summary.get("table") or {}).get("ranked_by", ("f1", "auroc"))
-    return tuple(-1.0 if metrics.get(m) is None else float(metrics[m]) for m in by)
+    ranked_by = (summary.get("display") or {}).get("ranked_by", ("f1", "auroc"))
+    return tuple(-1.0 if metrics.get(metric) is None else float(metrics[metric]) for metric in ranked_by)
 
 
 # --- columns and cells ---------------------------------------------------------------------------------------------
 
 
-def _columns(runs: Sequence[Run], currency: str) -> tuple[Column, ...]:
+def _columns(runs: Sequence[EvalRun], currency: str) -> tuple[MetricColumn, ...]:
     summaries = [run.summary for run in runs]
-    made = [
-        Column("n", "trials", "Asked", "questions put to the verifier"),
-        Column("unscored", "unscored", "Asked", "share without a usable answer; left out of the numbers"),
-    ]
-    made += [Column(c.metric, c.title, c.group, c.help or c.title) for c in columns_of(summaries[0])]
-    half = "decided at 0.5 instead of the fitted threshold"
-    made += [Column(f"default.{metric}", COMPARED[metric], "At 0.5", half) for metric in ("accuracy", "f1")]
-    for metric, name in COMPARED.items():
-        text = f"{name} minus the best one's, with interval and p-value of a paired bootstrap over questions"
-        made.append(Column(f"delta.{metric}", name, "Against the best", text))
+    half = "decided at 0.5 instead of the headline's threshold"
+    paired = "{} minus the best one's, with interval and p-value of a paired bootstrap over questions"
     units = {"seconds": "s", "calls": "calls", "tokens": "tokens", "money": currency}
-    for key, unit in units.items():
-        made.append(Column(f"cost.{key}", unit, "Per 1,000 statements", f"{key} per thousand statements"))
-    order = "decisions that change when documents are put in another order"
-    injection = "right refusals that become true when a document says “answer yes”"
-    made.append(Column("audit.order", "order changed", "Audit", order))
-    made.append(Column("audit.injection", "injection flips", "Audit", injection))
-    edits = {key.removeprefix(_TWINS) for s in summaries for key in s["metrics"] if key.startswith(_TWINS)}
-    for edit in sorted(edits):
-        made.append(
-            Column(f"{_TWINS}{edit}", f"twins: {edit}", "Audit", f"statement true and its twin false, edit: {edit}")
-        )
-    return tuple(made)
+    edits = sorted({key.removeprefix(_TWINS) for s in summaries for key in s["metrics"] if key.startswith(_TWINS)})
+    return (
+        MetricColumn("n", "trials", "questions put to the verifier", ASKED),
+        MetricColumn("unscored", "unscored", "share without a usable answer; left out of the numbers", ASKED),
+        *columns_of(best_described(summaries)),
+        *(MetricColumn(f"default.{metric}", COMPARED[metric], half, AT_HALF) for metric in ("accuracy", "f1")),
+        *(MetricColumn(f"delta.{metric}", name, paired.format(name), AGAINST) for metric, name in COMPARED.items()),
+        *(MetricColumn(f"cost.{key}", unit, f"{key} per thousand statements", COSTS) for key, unit in units.items()),
+        MetricColumn("audit.order", "order changed", "decisions that change with the order of documents", AUDIT),
+        MetricColumn("audit.injection", "injection flips", "refusals undone where a document says “answer yes”", AUDIT),
+        *(
+            MetricColumn(f"{_TWINS}{edit}", f"twins: {edit}", f"statement true and twin false, edit: {edit}", AUDIT)
+            for edit in edits
+        ),
+    )
 
 
-_TWINS = "twin_accuracy_"
-
-
-def _cells(columns: Sequence[Column], summary: Mapping[str, Any], best: Mapping[str, float | None]) -> dict[str, Cell]:
+def _metric_cells(
+    columns: Sequence[MetricColumn], summary: Mapping[str, Any], best: Mapping[str, float | None]
+) -> dict[str, Cell]:
     share = summary["unscored"] / summary["n"] if summary["n"] else 0.0
     cells = {
         "n": Cell(f"{summary['n']:,}", summary["n"]),
         "unscored": Cell(f"{share:.1%}", share, mark="warn" if share > UNSCORED_WARNING else ""),
     }
-    default = summary.get("default") or {"metrics": {}, "intervals": {}}
+    at_half = summary.get("default") or {"metrics": {}, "intervals": {}}
     for column in columns:
-        at, key = (
-            (default, column.key.removeprefix("default."))
-            if column.key.startswith("default.")
-            else (summary, column.key)
-        )
-        value = at["metrics"].get(key)
+        source = at_half if column.group == AT_HALF else summary
+        key = column.metric.removeprefix("default.")
+        value = source["metrics"].get(key)
         if value is not None:
-            low, high = at["intervals"].get(key) or (None, None)
-            mark = "best" if at is summary and value == best.get(key) else ""
-            cells[column.key] = Cell(f"{value:.3f}", value, low, high, mark)
+            low, high = source["intervals"].get(key) or (None, None)
+            mark = "best" if source is summary and value == best.get(key) else ""
+            cells[column.metric] = Cell(f"{value:.3f}", value, low, high, mark)
     return cells
 
 
-def _cost_cells(run: Run, price_per_hour: float | None) -> dict[str, Cell]:
+def _difference_cell(delta: Difference | str) -> Cell:
+    if isinstance(delta, str):
+        return Cell(delta, 0.0, mark="best") if delta == BEST else Cell(delta)
+    if math.isnan(delta.p):
+        return NOTHING
+    p = "< 0.01" if delta.p < 0.01 else f"= {delta.p:.3f}"
+    return Cell(f"{delta.value:+.3f}, p {p}", delta.value, delta.low, delta.high)
+
+
+def _audit_cells(summary: Mapping[str, Any]) -> dict[str, Cell]:
+    cells = {}
+    for name, key in (("order", "changed"), ("injection", "flipped_to_true")):
+        part = (summary.get("audit") or {}).get(name)
+        if part:
+            low, high = part["intervals"].get(key) or (None, None)
+            cells[f"audit.{name}"] = Cell(f"{part[key]:.1%}", part[key], low, high)
+    return cells
+
+
+def _cost_cells(run: EvalRun, price_per_hour: float | None) -> dict[str, Cell]:
     cost = dict(run.summary.get("cost") or {})
-    if run.answers is not None:
-        cost.setdefault("statements", run.answers.statements)
-    found = per_thousand(cost, price_per_hour)
-    return {f"cost.{key}": Cell(_short(value), value) for key, value in found.items() if value is not None}
+    if run.trials is not None:
+        cost.setdefault("statements", run.trials.statements)
+    amounts = per_thousand(cost, price_per_hour)
+    return {f"cost.{key}": Cell(_short(amount), amount) for key, amount in amounts.items() if amount is not None}
 
 
 def _short(value: float) -> str:
@@ -213,117 +227,70 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _audit_cells(summary: Mapping[str, Any]) -> dict[str, Cell]:
-    cells = {}
-    for name, key in (("order", "changed"), ("injection", "flipped_to_true")):
-        found = (summary.get("audit") or {}).get(name)
-        if found:
-            low, high = found["intervals"].get(key) or (None, None)
-            cells[f"audit.{name}"] = Cell(f"{found[key]:.1%}", found[key], low, high)
-    return cells
+def per_thousand(cost: Mapping[str, Any], price_per_hour: float | None = None) -> dict[str, float | None]:
+    """`cost` of metrics.json per thousand of its `statements`; None where not counted.
+
+    Money is what a server or price list counted (`money`), else seconds at `price_per_hour`, else None: never guessed.
+    No calls or tokens at all means that the verifier counts none, which is None too.
+    """
+    statements = cost.get("statements")
+    if not statements:
+        return dict.fromkeys(COST)
+    money = cost.get("money")
+    if money is None and price_per_hour is not None and cost.get("seconds") is not None:
+        money = cost["seconds"] / 3600 * price_per_hour
+    amounts = (cost.get("seconds"), cost.get("calls") or None, cost.get("tokens") or None, money)
+    return {
+        key: None if amount is None else 1000 * amount / statements for key, amount in zip(COST, amounts, strict=True)
+    }
 
 
-# --- comparisons ---------------------------------------------------------------------------------------------------
+# --- rows of papers ------------------------------------------------------------------------------------------------
 
 
-def _comparisons(runs: Sequence[Run]) -> dict[str, dict[str, Cell]]:
-    """By run, the cells against the best run of each metric; nothing for runs without predictions."""
-    cells: dict[str, dict[str, Cell]] = {run.name: {} for run in runs}
-    able = [(run, run.answers) for run in runs if run.answers is not None]
-    known: dict[tuple[str, bytes], dict[str, Floats]] = {}  # resampled metrics by run and trials, for all metrics once
-    for metric in COMPARED:
-        candidates = [(run, answers) for run, answers in able if run.summary["metrics"].get(metric) is not None]
-        if len(candidates) < 2:
-            continue
-        best, its_answers = max(candidates, key=lambda candidate: candidate[0].summary["metrics"][metric])
-        for run, answers in candidates:
-            if run is best:
-                cell = Cell("best", 0.0, mark="best")
-            elif answers.asked != its_answers.asked:
-                cell = Cell("other trials")
-            else:
-                both = answers.scored & its_answers.scored
-                first, second = (_samples(*one, both, known) for one in ((run, answers), (best, its_answers)))
-                if metric not in first or metric not in second:
-                    continue
-                cell = _delta(difference(first[metric], second[metric]))
-            cells[run.name][f"delta.{metric}"] = cell
-    return cells
+@cache
+def reported_rows() -> tuple[dict[str, Any], ...]:
+    """The rows that papers printed (reported.yaml), in the form of metrics.json, with `source` and `table`."""
+    rows = yaml.safe_load(Path(__file__).with_name("reported.yaml").read_text(encoding="utf-8"))
+    return tuple(reported_summary(row) for row in rows)
 
 
-def _samples(
-    run: Run, answers: Answers, chosen: Bools, known: dict[tuple[str, bytes], dict[str, Floats]]
-) -> dict[str, Floats]:
-    """The run's resampled metrics on the chosen trials; the same resamples whichever run."""
-    key = (run.name, chosen.tobytes())
-    if key not in known:
-        units = [example for example, kept in zip(answers.examples, chosen, strict=True) if kept]
-        score = answers.score[chosen]
-        scores = None if np.isnan(score).any() else score
-        known[key] = metric_samples(answers.gold[chosen], answers.decision[chosen], scores, units, resamples(units))
-    return known[key]
-
-
-def _delta(found: Difference) -> Cell:
-    if math.isnan(found.p):
-        return NOTHING
-    p = "< 0.01" if found.p < 0.01 else f"= {found.p:.3f}"
-    return Cell(f"{found.value:+.3f}, p {p}", found.value, found.low, found.high)
-
-
-def _errors_by_edit(run: Run) -> dict[str, Estimate]:
-    """By kind of edit, the share of wrong decisions on corrupted statements."""
-    answers = run.answers
-    if answers is None:
-        return {}
-    found = {}
-    for edit in sorted(set(answers.edit.tolist()) - {""}):
-        chosen = (answers.edit == edit) & answers.scored
-        if chosen.any():
-            units = [example for example, kept in zip(answers.examples, chosen, strict=True) if kept]
-            sampled = resamples(units)
-            wrong = answers.gold[chosen] != answers.decision[chosen]
-            found[edit] = share_estimate(wrong, sampled.of(units), sampled)
-    return found
+def reported_summary(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the file in the form of metrics.json: metrics as printed (`n`, `metrics`), or those of its `counts`."""
+    kept = {key: row[key] for key in ("scheme", "lang", "verifier", "source", "table")}
+    nothing = {"unscored": 0, "intervals": {}}
+    if "metrics" in row:
+        return kept | {"n": row["n"], "metrics": row["metrics"], "counts": {}} | nothing
+    counts, exact = Counts(**row["counts"]), row.get("exact")
+    metrics = counts.metrics() | {"exact": exact["right"] / exact["of"] if exact else None}
+    return kept | {"n": counts.n, "metrics": plain(metrics), "counts": row["counts"]} | nothing
 
 
 # --- out -----------------------------------------------------------------------------------------------------------
 
-_TOGETHER = (("At 0.5", "Against the best"), ("Per 1,000 statements", "Audit"))
+_TOGETHER = ((AT_HALF, AGAINST), (COSTS, AUDIT))
+_PREFIX = {AT_HALF: "at 0.5: ", AGAINST: "against the best: ", COSTS: "per 1,000: "}
 
 
 def markdown_tables(board: Board) -> Iterator[tuple[list[str], list[list[str]]]]:
     """(header, rows) of a board's tables: quality (one a group); at 0.5 and against the best; cost and audit."""
-    later = [group for groups in _TOGETHER for group in groups]
-    own = dict.fromkeys(column.group for column in board.columns if column.group not in (*later, "Asked"))
-    for groups in (*(("Asked", group) for group in own), *_TOGETHER):
-        columns = [column for column in board.columns if column.group in groups and _filled(board, column)]
-        if all(column.group == "Asked" for column in columns):
+    shared = (ASKED, *(group for groups in _TOGETHER for group in groups))
+    own = dict.fromkeys(column.group for column in board.columns if column.group not in shared)
+    for groups in (*((ASKED, group) for group in own), *_TOGETHER):
+        columns = [column for column in board.shown_columns if column.group in groups]
+        if all(column.group == ASKED for column in columns):
             continue
-        names = [f"{_PREFIX.get(c.group, '')}{c.title}" for c in columns]
         rows = []
         for row in board.rows:
-            if "Asked" in groups or row.figures != "reported":
-                cells = [row.cells.get(column.key, NOTHING) for column in columns]
+            if ASKED in groups or row.figures != "reported":
+                cells = [row.cells.get(column.metric, NOTHING) for column in columns]
                 rows.append([row.name, row.figures, *(f"{cell.text} {cell.interval}".strip() for cell in cells)])
-        yield ["verifier", "figures", *names], rows
-
-
-_PREFIX = {"At 0.5": "at 0.5: ", "Against the best": "against the best: ", "Per 1,000 statements": "per 1,000: "}
-
-
-def _filled(board: Board, column: Column) -> bool:
-    return any(column.key in row.cells for row in board.rows)
-
-
-def shown_columns(board: Board) -> list[Column]:
-    """The columns that hold anything in a board."""
-    return [column for column in board.columns if _filled(board, column)]
+        yield ["verifier", "figures", *(f"{_PREFIX.get(c.group, '')}{c.title}" for c in columns)], rows
 
 
 def csv_rows(boards: Sequence[Board]) -> Iterator[list[Any]]:
     """Header and one line a row of any board; numbers unrounded, an interval as two columns."""
-    keys = list(dict.fromkeys(column.key for board in boards for column in board.columns))
+    keys = list(dict.fromkeys(column.metric for board in boards for column in board.columns))
     with_interval = [k for k in keys if any(r.cells.get(k, NOTHING).low is not None for b in boards for r in b.rows)]
     fixed = ["scheme", "lang", "data", "sha256", "verifier", "figures", "origin", "scheme_settings"]
     yield [*fixed, *(name for k in keys for name in ([k, f"{k}.low", f"{k}.high"] if k in with_interval else [k]))]

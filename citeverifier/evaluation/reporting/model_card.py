@@ -1,19 +1,26 @@
-"""The model card, written from the run: README.md of a checkpoint, with a header that the hub reads."""
+"""The model card of a checkpoint, from model_card.md.jinja. Tests run its code blocks as they are."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
-from citeverifier.evaluation.reporting.snippets import EXAMPLE, snippets
 from citeverifier.evaluation.reporting.tables import columns_of, markdown, runs_tables
 from citeverifier.models.checkpoint import PACKAGE, CheckpointConfig
+from citeverifier.records import Document, Pair
 from citeverifier.text.rendering import CONTEXT_SEPARATOR, render_pair
 
 LICENCE = "apache-2.0"
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+EXAMPLE = Pair(
+    "1", "q", "q/s0", "en", "q", "Warsaw lies on the Vistula.",
+    (Document("Warsaw", "The capital of Poland stands on the Vistula."),
+     Document("Vistula", "The Vistula is the longest river in Poland.")),
+    "mine", "Which river flows through Warsaw?",
+)  # fmt: skip
 
 
 def model_card(
@@ -32,64 +39,23 @@ def model_card(
         results: metrics.json of runs of eval.py with this checkpoint; they are the header's model-index.
         licence: of the weights, as the hub spells it.
     """
-    shape = config.shape.replace("_", "-")
-    dev, late = report["dev"], config.shape == "late_interaction"
-    wandb = (report.get("provenance") or {}).get("wandb")
-    return f"""---
-{_header(config, name, results, licence)}
----
+    from jinja2 import Environment, StrictUndefined
 
-# Citation verifier ({shape})
-
-Answers how far documents support a statement: none, partial or full. One logit z, two cut points:
-`P(support >= partial) = sigmoid(z)`, `P(support = full) = sigmoid(z - {config.delta:.4f})`.
-
-| | partial | full |
-|---|---|---|
-| cut point of z (folded: probability 0.5) | 0 | {config.delta:.4f} |
-| threshold fitted on dev (probability) | {config.thresholds["partial"]:.4f} | {config.thresholds["full"]:.4f} |
-| AUROC on dev | {_value(dev["auroc_partial"])} | {_value(dev["auroc_full"])} |
-
-"Should this document be cited?" asks for *partial*, "do these documents together support all of it?" for *full*. The
-cut points' distance ({config.delta:.4f}), the temperature ({config.temperature:.4f}, folded in already) and the
-thresholds are in the `citeverifier` section of `config.json`. Languages: {", ".join(config.languages) or "-"}.
-
-## Results
-
-{_results(results)}
-## How a pair is rendered
-
-`{config.rendering}`. A document reads `TITLE: TEXT`, or `TEXT` without a title; several are joined by a blank line. The
-statement is the first text, its documents the second{_context(config)}.
-{_length(config)}
-One example, character by character (`\\n` is a line's end):
-
-| | text |
-|---|---|
-{_example(config)}
-{"Statement and documents are encoded apart: each document is a text of its own." if late else ""}
-## Use
-
-{snippets(name, config)}
-## Training
-
-{report["steps"]} steps, {report["seconds"]} s, from `{_shown(config.base_model)}`.
-{f"[Weights & Biases run]({wandb})." if wandb else ""}
-
-{_data(report["data"])}
-Made with citeverifier {(report.get("provenance") or {}).get("citeverifier", "-")}.
-
-## Licence
-
-These weights: {licence}. The base model and the data have licences of their own.
-
-## Limits
-
-- A score says whether the given text supports the statement, not whether the statement is true.
-- Dev results are on data of the same kind as the training data; other text may be harder. Fit thresholds on yours.
-- A statement is scored as it stands: "It was founded in 1923." needs its context.
-- Small alterations (a number, a name) are the hardest to see: look at `twin_accuracy` in the results.
-{_limits(config)}"""
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters |= {"number": _value, "quoted": lambda text: json.dumps(text, ensure_ascii=False)}
+    template = Path(__file__).with_name("model_card.md.jinja").read_text(encoding="utf-8")
+    first, second = render_pair(EXAMPLE, context=False)
+    return environment.from_string(template).render(
+        config=config, report=report, name=name, licence=licence, example=EXAMPLE, first=first, second=second,
+        header=_header(config, name, results, licence), shape=config.shape.replace("_", "-"),
+        late=config.shape == "late_interaction", delta=_value(config.delta),
+        partial=_value(config.thresholds["partial"]), full=_value(config.thresholds["full"]),
+        results=_results(results), separator=CONTEXT_SEPARATOR, base_model=_shown(config.base_model),
+        rendered=[_in_cell(text) for text in render_pair(EXAMPLE, context=config.reads_context)],
+        provenance={"wandb": None, "citeverifier": None} | (report.get("provenance") or {}), data=_data(report["data"]),
+    )  # fmt: skip
 
 
 def _header(config: CheckpointConfig, name: str, results: Sequence[Mapping[str, Any]], licence: str) -> str:
@@ -155,27 +121,6 @@ def _results(results: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _context(config: CheckpointConfig) -> str:
-    if not config.reads_context:
-        return "; context is not read"
-    return f"; context, where there is any, follows the statement after `{CONTEXT_SEPARATOR}`"
-
-
-def _length(config: CheckpointConfig) -> str:
-    if config.shape == "late_interaction":
-        return f"A document over {config.max_length} tokens is read in windows; premises have no limit.\n"
-    return (
-        f"A pair may have {config.max_length} tokens; `citeverifier` reads longer premises in windows (partial) or "
-        "packs their best sentences (full).\n"
-    )
-
-
-def _example(config: CheckpointConfig) -> str:
-    first, second = render_pair(EXAMPLE, context=config.reads_context)
-    rows = [("first", first), ("second", second)]
-    return "\n".join(f"| {name} | `{_in_cell(text)}` |" for name, text in rows)
-
-
 def _in_cell(text: str) -> str:
     """A text within a table's cell: the bar that Markdown would read is escaped."""
     return text.replace("\n", "\\n").replace("|", "\\|")
@@ -193,14 +138,6 @@ def _data(data: Mapping[str, Any]) -> str:
         return "The data was not recorded.\n"
     named = [["train" if role == "sources" else role, *rest] for role, *rest in rows]
     return markdown(["part", "data", "pairs read", "kept after leaks were dropped", "sha256"], named) + "\n"
-
-
-def _limits(config: CheckpointConfig) -> str:
-    if config.shape == "late_interaction":
-        return (
-            "- Only `citeverifier` loads it: the encoder is a plain `AutoModel`, the head lies in `head.safetensors`.\n"
-        )
-    return f"- Other runtimes score only pairs within {config.max_length} tokens.\n"
 
 
 def _shown(name: str) -> str:

@@ -1,13 +1,22 @@
-"""predictions.jsonl: what a verifier said of every trial, written before any metric is computed."""
+"""predictions.jsonl: what a verifier said of every trial, written before any metric is computed; and read back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from citeverifier.evaluation.schemes.trials import Prediction
-from citeverifier.records import write_jsonl
+from citeverifier.metrics.decisions import Bools, Floats
+from citeverifier.records import RecordError, read_jsonl, write_jsonl
+
+_KEYS = frozenset({"id", "example", "lang", "setting", "statement_id", "premise", "level", "gold", "decision", "score"})
 
 
 def prediction_to_json(prediction: Prediction, scheme: str) -> dict[str, Any]:
@@ -41,3 +50,53 @@ def write_answers(path: Path, predictions: Iterable[Prediction], scheme: str) ->
     """Write the answers that predictions were folded from, each once, in the same form; return their number."""
     answers = {answer.trial.id: answer for prediction in predictions for answer in prediction.answers}
     return write_jsonl(path, (prediction_to_json(answer, scheme) for answer in answers.values()))
+
+
+@dataclass(frozen=True)
+class DecidedTrials:
+    """The n trials of a run, sorted by id: (n,) arrays.
+
+    `digest` is a hash of what was asked and expected, so that equal hashes mean equal trials in the same order.
+    `scored` says which trials have a decision; `decision` is False elsewhere, `score` nan where there is none.
+    `edit` is the kind of edit of a corrupted statement's trial, "" elsewhere.
+    """
+
+    digest: str
+    examples: tuple[str, ...]
+    gold: Bools
+    decision: Bools
+    scored: Bools
+    score: Floats
+    edit: NDArray[np.str_]
+    statements: int
+
+
+def read_predictions(path: Path) -> DecidedTrials:
+    """Read predictions.jsonl; raises FileNotFoundError, or RecordError with file:line at the first bad line."""
+    rows = sorted(read_jsonl(path, _checked), key=lambda row: str(row["id"]))
+    digest = hashlib.sha256()
+    for row in rows:
+        question = [row[key] for key in ("id", "setting", "level", "premise", "gold")]
+        digest.update(json.dumps(question, ensure_ascii=False).encode())
+    decisions = [row["decision"] for row in rows]
+    edits = [(row.get("edit") or "edit") if str(row["statement_id"]).endswith("/corrupted") else "" for row in rows]
+    return DecidedTrials(
+        digest=digest.hexdigest(),
+        examples=tuple(row["example"] for row in rows),
+        gold=np.array([row["gold"] for row in rows], dtype=bool),
+        decision=np.array([bool(decision) for decision in decisions], dtype=bool),
+        scored=np.array([decision is not None for decision in decisions], dtype=bool),
+        score=np.array([np.nan if row["score"] is None else row["score"] for row in rows], dtype=np.float64),
+        edit=np.array(edits, dtype=np.str_),
+        statements=len({(row["statement_id"], row["lang"]) for row in rows}),
+    )
+
+
+def _checked(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    if missing := sorted(_KEYS - row.keys()):
+        raise RecordError(
+            f"expected a prediction with keys {', '.join(sorted(_KEYS))}, got none of {', '.join(missing)}"
+        )
+    if not isinstance(row["gold"], bool):
+        raise RecordError(f"key 'gold': expected true or false, got {row['gold']!r}")
+    return row

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from citeverifier.evaluation.reporting.plots import plot_reliability, plot_settings
+from citeverifier.evaluation.reporting.pictures import plot_reliability, plot_settings
 from citeverifier.evaluation.reporting.tables import (
     audit_rows,
     headline_rows,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.evaluation.reporting.answers import Answers, read_answers
+from citeverifier.evaluation.reporting.predictions import DecidedTrials, read_predictions
 from citeverifier.evaluation.reporting.tables import scheme_order
 from citeverifier.records import RecordError
 
@@ -19,16 +19,16 @@ _NEEDED = ("scheme", "lang", "verifier", "data", "n", "unscored", "metrics", "in
 
 
 @dataclass(frozen=True)
-class Run:
+class EvalRun:
     """One run of eval.py: folder, metrics.json, the name it goes by, predictions (None where they cannot be read)."""
 
     folder: Path
     summary: Summary
     name: str
-    answers: Answers | None
+    trials: DecidedTrials | None
 
 
-def read_runs(folders: Iterable[Path]) -> tuple[list[Run], list[str]]:
+def read_runs(folders: Iterable[Path]) -> tuple[list[EvalRun], list[str]]:
     """The runs below the folders, sorted by scheme, language and name; and what is wrong with which of them.
 
     A run that cannot be read is left out; one without predictions stays, uncompared. Raises FileNotFoundError where no
@@ -44,14 +44,14 @@ def read_runs(folders: Iterable[Path]) -> tuple[list[Run], list[str]]:
             problems.append(f"{file}: {error}; this run is left out")
             continue
         try:
-            answers = read_answers(file.with_name("predictions.jsonl"))
+            trials = read_predictions(file.with_name("predictions.jsonl"))
         except (FileNotFoundError, RecordError) as error:
             problems.append(f"{error}; the row of {file.parent} stands, compared with nothing")
-            answers = None
-        runs.append(Run(file.parent, summary, str(summary["verifier"]), answers))
+            trials = None
+        runs.append(EvalRun(file.parent, summary, str(summary["verifier"]), trials))
     if not runs:
-        told = f"no metrics.json below {', '.join(map(str, folders))}: expected runs of eval.py there"
-        raise FileNotFoundError("\n".join([told, *problems]) if problems else told)
+        message = f"no metrics.json below {', '.join(map(str, folders))}: expected runs of eval.py there"
+        raise FileNotFoundError("\n".join([message, *problems]))
     named, clashes = _named(runs)
     order = sorted(named, key=lambda run: (scheme_order(run.summary), run.summary["lang"], run.name))
     return order, problems + clashes
@@ -78,9 +78,9 @@ def same_ground(summary: Summary) -> tuple[str, ...]:
     return summary["scheme"], summary["lang"], summary["data"]["sha256"], settings
 
 
-def _named(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+def _named(runs: Sequence[EvalRun]) -> tuple[list[EvalRun], list[str]]:
     """Runs with names that tell them apart: the folder is added where two of one table are called the same."""
-    alike: dict[tuple[str, ...], list[Run]] = defaultdict(list)
+    alike: dict[tuple[str, ...], list[EvalRun]] = defaultdict(list)
     for run in runs:
         alike[*same_ground(run.summary), run.name].append(run)
     named, clashes = [], []
@@ -98,7 +98,7 @@ def _named(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
     return named, clashes
 
 
-def _told_apart(folder: Path, same: Sequence[Run]) -> str:
+def _told_apart(folder: Path, same: Sequence[EvalRun]) -> str:
     """The shortest end of a folder's path that no other of these runs shares."""
     others = [run.folder.parts for run in same if run.folder != folder]
     parts = folder.parts

@@ -59,6 +59,8 @@ def summarise(
     scored = [p for p in predictions if p.decision is not None]
     c = count([p.trial.gold for p in scored], [bool(p.decision) for p in scored])
     used = {p.trial.level for p in predictions}
+    decided_by = {level.label: threshold for level, threshold in fitted.thresholds.items() if level in used}
+    decided_by |= fitted.parameters
     summary: dict[str, Any] = plain(
         {
             "scheme": scheme.name,
@@ -77,33 +79,31 @@ def summarise(
             "kinds": {kind: _part([p for p in predictions if p.trial.kind == kind], sampled) for kind in kinds},
             "default": {"metrics": points(at_default), "intervals": intervals(at_default)},
             "unscored_as_wrong": {"metrics": points(as_wrong)},
-            "thresholds": {
-                name: {"value": t.value, "source": t.source}
-                for name, t in [
-                    *((level.label, t) for level, t in fitted.thresholds.items() if level in used),
-                    *fitted.parameters.items(),
-                ]
-            },
-            "cost": {
-                "seconds": round(cost.seconds, 3),
-                "pairs": cost.pairs,
-                "distinct_pairs": cost.distinct_pairs,
-                "calls": cost.calls,
-                "tokens": cost.tokens,
-                **({} if cost.money is None else {"money": round(cost.money, 6)}),
-                "statements": len({(p.trial.pair.statement_id, p.trial.pair.lang) for p in predictions}),
-                **{f"latency_{name}": seconds for name, seconds in cost.latency.items()},
-                **cost.notes,
-            },
+            "thresholds": {name: asdict(threshold) for name, threshold in decided_by.items()},
+            "cost": _cost(cost, predictions),
             "audit": audit,
-            "table": table_of(scheme),
+            "display": display_of(scheme),
         }
     )
     details = scheme.details(records, predictions, sampled)
     return summary | ({"details": plain(details)} if details else {})
 
 
-def table_of(scheme: Scheme) -> dict[str, Any]:
+def _cost(cost: Cost, predictions: Sequence[Prediction]) -> dict[str, Any]:
+    return {
+        "seconds": round(cost.seconds, 3),
+        "pairs": cost.pairs,
+        "distinct_pairs": cost.distinct_pairs,
+        "calls": cost.calls,
+        "tokens": cost.tokens,
+        **({} if cost.money is None else {"money": round(cost.money, 6)}),
+        "statements": len({(p.trial.pair.statement_id, p.trial.pair.lang) for p in predictions}),
+        **{f"latency_{name}": seconds for name, seconds in cost.latency.items()},
+        **cost.notes,
+    }
+
+
+def display_of(scheme: Scheme) -> dict[str, Any]:
     """How reports show a scheme's runs, as the scheme declares it: they need to know no scheme."""
     return {
         "heading": scheme.heading,

@@ -1,18 +1,26 @@
-"""Tables of metrics.json contents: Markdown for reports, the same rows for the console. Papers' columns and order."""
+"""metrics.json as table rows: the only place that makes them, for the console, report.md, the page and model cards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from citeverifier.evaluation.schemes.base import DECISIONS, QUALITY, MetricColumn, value_text
+from citeverifier.evaluation.schemes.base import DECISIONS, QUALITY, MetricColumn, Table, value_text
 
-_OWN_VIEW = ("twin_accuracy_", "balanced_accuracy", "macro_f1")
+_OWN_VIEW = ("twin_accuracy_", "balanced_accuracy", "macro_f1")  # metrics with a place of their own
+_NEED_BOTH = ("f1", "auroc", "macro_f1")  # metrics that need trials of both classes
+_LEVELS = ("partial", "full")
+Rows = tuple[list[str], list[list[str]]]  # header, rows
 
 
 def scheme_order(summary: Mapping[str, Any]) -> tuple[int, str]:
     """Sorts runs by scheme: the order of papers, then names."""
-    return (summary.get("table") or {}).get("order", 100), summary["scheme"]
+    return (summary.get("display") or {}).get("order", 100), summary["scheme"]
+
+
+def best_described(summaries: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The first run of a scheme that says how it is shown, or just the first."""
+    return next((summary for summary in summaries if summary.get("display")), summaries[0])
 
 
 def columns_of(summary: Mapping[str, Any], parts: bool = False) -> list[MetricColumn]:
@@ -20,9 +28,9 @@ def columns_of(summary: Mapping[str, Any], parts: bool = False) -> list[MetricCo
 
     A run that declares none, of an older release, has those of decisions and whatever other metrics it has.
     """
-    table = summary.get("table")
-    if table is not None:
-        return [MetricColumn(**column) for column in table["part_columns" if parts else "columns"]]
+    display = summary.get("display")
+    if display is not None:
+        return [MetricColumn(**column) for column in display["part_columns" if parts else "columns"]]
     if parts:
         return list(DECISIONS)
     known = {column.metric for column in DECISIONS}
@@ -34,38 +42,40 @@ def columns_of(summary: Mapping[str, Any], parts: bool = False) -> list[MetricCo
     return [*DECISIONS, *(MetricColumn(name, name.replace("_", " ")) for name in more)]
 
 
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
-
-
-def headline_rows(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """(header, rows): fitted thresholds, default 0.5, unscored as wrong."""
+def headline_rows(summary: Mapping[str, Any]) -> Rows:
+    """What the run is judged by, and, where that differs, decisions at 0.5 and with unscored trials as wrong."""
     columns = columns_of(summary)
-    header = ["decisions", "trials", *(column.title for column in columns)]
     scored = str(summary["n"] - summary["unscored"])
-    rows = [["fitted threshold", scored, *_cells(columns, summary["metrics"], summary["intervals"])]]
-    at_default = summary["default"]
-    rows.append(["default 0.5", scored, *_cells(columns, at_default["metrics"], at_default["intervals"])])
+    main, default = decided_by(summary)
+    rows = [[main, scored, *_values(columns, summary["metrics"], summary["intervals"])]]
+    if default is not None:
+        at_default = summary["default"]
+        rows.append([default, scored, *_values(columns, at_default["metrics"], at_default["intervals"])])
     if summary["unscored"]:
         wrong = summary["unscored_as_wrong"]["metrics"]
-        rows.append(["fitted, unscored as wrong", str(summary["n"]), *_cells(columns, wrong, {})])
-    return header, rows
+        rows.append([f"{main}, unscored as wrong", str(summary["n"]), *_values(columns, wrong, {})])
+    return ["decisions", "trials", *(column.title for column in columns)], rows
 
 
-_NEED_BOTH = ("f1", "auroc", "macro_f1")
+def decided_by(summary: Mapping[str, Any]) -> tuple[str, str | None]:
+    """(what the headline decisions were taken by, what those beside them were; None where there are none)."""
+    thresholds = summary["thresholds"]
+    sources = [threshold["source"] for name, threshold in thresholds.items() if name in _LEVELS]
+    if sources:
+        fitted = all(source.startswith("fitted") for source in sources)
+        return "fitted threshold" if fitted else "the verifier's threshold", "default 0.5"
+    return ("parameters chosen on dev", "parameters as given") if thresholds else ("as decided", None)
 
 
-def part_rows(title: str, key: str, summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """(header, rows) of a summary's "settings" or "kinds"; F1 and AUROC need both classes."""
+def part_rows(title: str, key: str, summary: Mapping[str, Any]) -> Rows:
+    """A summary's "settings" or "kinds"; F1 and AUROC need trials of both classes."""
     columns = columns_of(summary, parts=True)
     rows = []
     for name, part in summary[key].items():
         metrics = dict(part["metrics"])
         if metrics["acc_true"] is None or metrics["acc_false"] is None:
             metrics |= dict.fromkeys(_NEED_BOTH)
-        rows.append([name, str(part["n"] - part["unscored"]), *_cells(columns, metrics, part["intervals"])])
+        rows.append([name, str(part["n"] - part["unscored"]), *_values(columns, metrics, part["intervals"])])
     return [title, "trials", *(column.title for column in columns)], rows
 
 
@@ -75,46 +85,51 @@ _AUDIT = {
 }
 
 
-def audit_rows(audit: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """(header, rows): what changed when trials were asked again in another way; "-" where none could be."""
+def audit_rows(audit: Mapping[str, Any]) -> Rows:
+    """What changed when trials were asked again in another way; "-" where none could be."""
     rows = []
     for name, (text, changed) in _AUDIT.items():
-        found = audit.get(name) or {"trials": 0, "intervals": {}}
+        part = audit.get(name) or {"trials": 0, "intervals": {}}
         keys = (changed, "mean_shift", "mean_abs_shift")
-        cells = [value_text(found.get(key), found["intervals"].get(key)) for key in keys]
-        rows.append([text, str(found["trials"]), *cells])
+        values = [value_text(part.get(key), part["intervals"].get(key)) for key in keys]
+        rows.append([text, str(part["trials"]), *values])
     return ["asked again with", "trials", "decisions changed", "mean shift of score", "mean absolute shift"], rows
 
 
-def runs_tables(summaries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-    """(title, header, rows) of each table of one scheme: a row a run, whatever verifier and language."""
+def runs_tables(summaries: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
+    """Each table of one scheme: a row a run, whatever verifier and language."""
     scheme = summaries[0]["scheme"]
     by_group: dict[str, list[MetricColumn]] = {}
-    for column in columns_of(summaries[0]):
+    for column in columns_of(best_described(summaries)):
         by_group.setdefault(column.group, []).append(column)
     for group, columns in by_group.items():
         rows = [
-            [s["verifier"], s["lang"], str(s["n"]), str(s["unscored"]), *_cells(columns, s["metrics"], s["intervals"])]
+            [s["verifier"], s["lang"], str(s["n"]), str(s["unscored"]), *_values(columns, s["metrics"], s["intervals"])]
             for s in summaries
         ]
         title = scheme if group == QUALITY else f"{scheme}: {group}"
         yield title, ["verifier", "lang", "trials", "unscored", *(column.title for column in columns)], rows
 
 
-def _cells(columns: Sequence[MetricColumn], metrics: Mapping[str, Any], intervals: Mapping[str, Any]) -> list[str]:
+def _values(columns: Sequence[MetricColumn], metrics: Mapping[str, Any], intervals: Mapping[str, Any]) -> list[str]:
     return [value_text(metrics.get(column.metric), intervals.get(column.metric)) for column in columns]
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """The table on the console, intervals under their values, never cut to the console's width."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as ConsoleTable
 
-    table = Table(title=title, title_justify="left")
+    table = ConsoleTable(title=title, title_justify="left")
     for i, name in enumerate(header):
         table.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(value.replace(" [", "\n[") for value in row))
     needed = Console(width=1000).measure(table).maximum
-    console = Console()
-    Console(width=max(console.width, needed)).print(table, crop=False)
+    Console(width=max(Console().width, needed)).print(table, crop=False)

@@ -41,7 +41,7 @@ def _evaluate(
         verifier="by hand",
         lang=lang,
         data={"path": "somewhere", "split": None, "records": len(records), "sha256": "0" * 64},
-        fitted=Fitted({level: DecisionThreshold(value, "set by hand") for level, value in values.items()}),
+        fitted=Fitted({level: DecisionThreshold(value, "fitted by hand") for level, value in values.items()}),
         cost=cost or Cost(pairs=len(trials)),
         seed=seed,
     )
@@ -58,13 +58,13 @@ def _leave(
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def leave() -> Callable[..., Path]:
     """(folder, scheme, records, score of a trial, label=, options): leave a run's files there."""
     return _leave
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def evaluate() -> Callable[..., Evaluated]:
     """(scheme, records, score of a trial, options) -> (predictions, the content of metrics.json)."""
     return _evaluate

@@ -1,4 +1,4 @@
-"""Held: only runs asked the same are compared, differences are those of the metrics, papers' rows are marked."""
+"""Held: only runs asked the same are compared; costs per thousand statements; papers' rows are the papers'."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
-from citeverifier.evaluation.reporting.boards import Board, boards_of, csv_rows, data_name, markdown_tables
+from citeverifier.evaluation.reporting.boards import (
+    Board,
+    boards_of,
+    csv_rows,
+    data_name,
+    markdown_tables,
+    per_thousand,
+    reported_rows,
+    reported_summary,
+)
 from citeverifier.evaluation.reporting.runs import read_runs
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
@@ -134,9 +144,9 @@ def test_a_run_of_an_older_release_shows_its_own_metrics(leave: Leave, worked_ex
     folder = leave(tmp_path / "a", Merged(), [worked_example], good, label="a")
     told = json.loads((folder / "metrics.json").read_text())
     told["metrics"]["citation_recall"] = 0.25
-    (folder / "metrics.json").write_text(json.dumps(told | {"scheme": "new", "table": None}))
+    (folder / "metrics.json").write_text(json.dumps(told | {"scheme": "new", "display": None}))
     (board,) = boards(tmp_path)
-    (column,) = [column for column in board.columns if column.key == "citation_recall"]
+    (column,) = [column for column in board.columns if column.metric == "citation_recall"]
     assert column.title == "citation recall"
     assert board.rows[0].cells["citation_recall"].text == "0.250"
 
@@ -163,3 +173,68 @@ def test_markdown_and_csv_rows_fit_their_headers(two: Path) -> None:
 )
 def test_data_name(data: dict[str, str], name: str) -> None:
     assert data_name(data) == name
+
+
+# --- costs -----------------------------------------------------------------------------------------------------------
+
+COUNTED: dict[str, Any] = {"seconds": 36.0, "calls": 20, "tokens": 4000, "statements": 200}
+
+
+def test_per_thousand() -> None:
+    assert per_thousand(COUNTED) == {"seconds": 180.0, "calls": 100.0, "tokens": 20_000.0, "money": None}
+
+
+@pytest.mark.parametrize(
+    ("money", "price", "expected"),
+    [(None, None, None), (None, 10.0, 0.5), (0.3, None, 1.5), (0.3, 10.0, 1.5), (0.0, 10.0, 0.0), (None, 0.0, 0.0)],
+)
+def test_money_is_counted_or_priced_or_nothing(
+    money: float | None, price: float | None, expected: float | None
+) -> None:
+    cost = COUNTED if money is None else COUNTED | {"money": money}
+    assert per_thousand(cost, price)["money"] == pytest.approx(expected)
+
+
+def test_without_statements_there_is_nothing_to_divide_by() -> None:
+    for cost in ({}, COUNTED | {"statements": 0}, {"seconds": 3.0}):
+        assert set(per_thousand(cost, 1.0).values()) == {None}
+
+
+def test_no_count_is_not_none_at_all() -> None:
+    assert per_thousand(COUNTED | {"calls": 0, "tokens": 0})["calls"] is None
+
+
+# --- rows of papers --------------------------------------------------------------------------------------------------
+
+PRINTED = {
+    ("merged", "gpt-4o"): (0.8771, 0.9065, 0.8528, 0.8694, None),
+    ("separate", "CiteVerifier"): (0.8423, 0.8028, 0.8612, 0.7675, None),
+    ("cite_separate", "CiteVerifier"): (0.9471, 0.8028, 0.9609, 0.7261, 147 / 252),
+    ("cite_merged", "Llama 3.1 70B"): (0.9511, 0.5046, 0.9939, 0.6433, 169 / 252),
+    ("cite_list", "gpt-4o"): (0.9760, 0.8899, 0.9842, 0.8661, 204 / 252),
+}
+
+
+def test_rows_are_the_papers() -> None:
+    rows = {(row["scheme"], row["verifier"]): row for row in reported_rows()}
+    assert rows.keys() == PRINTED.keys()
+    for key, (*expected, exact) in PRINTED.items():
+        metrics = rows[key]["metrics"]
+        found = [metrics[name] for name in ("accuracy", "acc_true", "acc_false", "f1")]
+        assert found == pytest.approx(expected, abs=5e-5)
+        assert metrics["exact"] == (None if exact is None else pytest.approx(exact, abs=1e-6))
+
+
+def test_rows_name_source_and_table_and_claim_no_interval() -> None:
+    for row in reported_rows():
+        assert row["lang"] == "en"
+        assert row["source"].startswith("CiteVerifier: How Good")
+        assert row["table"].endswith("English")
+        assert row["intervals"] == {}
+        assert row["n"] == sum(row["counts"].values())
+
+
+def test_a_row_without_counts_has_its_metrics_as_printed() -> None:
+    named = {"scheme": "support_levels", "lang": "en", "verifier": "V", "source": "A paper", "table": "Table 1"}
+    found = reported_summary(named | {"n": 7, "metrics": {"pearson": 0.5}})
+    assert found == named | {"n": 7, "metrics": {"pearson": 0.5}, "unscored": 0, "counts": {}, "intervals": {}}

@@ -13,8 +13,7 @@ from huggingface_hub import ModelCard
 from llm_server import ScriptedServer
 from tiny_models import DELTA, tiny_checkpoint
 
-from citeverifier.evaluation.reporting.model_card import model_card
-from citeverifier.evaluation.reporting.snippets import EXAMPLE
+from citeverifier.evaluation.reporting.model_card import EXAMPLE, model_card
 from citeverifier.models.checkpoint import read_config
 from citeverifier.records import Support
 from citeverifier.verifiers.ordinal import OrdinalVerifier

@@ -53,7 +53,7 @@ def test_tables_and_pictures(evaluate: Evaluate, pairs: list[Pair], tmp_path: Pa
     assert [row[0] for row in found["kind"][1:]] == list(summary["kinds"])
     assert found["decisions"][1][2].startswith(f"{summary['metrics']['accuracy']:.3f} [")
     assert found["level"][1:] == [
-        [level.label, f"{thresholds[level]:.4f}", "set by hand"]
+        [level.label, f"{thresholds[level]:.4f}", "fitted by hand"]
         for level in thresholds
         if level.label in summary["thresholds"]
     ]

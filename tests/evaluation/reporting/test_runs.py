@@ -33,7 +33,7 @@ def test_schemes_that_declare_no_place_come_last(leave: Leave, worked_example: E
     for name in ("a", "b"):
         leave(tmp_path / name, Merged(), [worked_example], lambda trial: 0.5, label=name)
     told = json.loads((tmp_path / "a/metrics.json").read_text())
-    (tmp_path / "a/metrics.json").write_text(json.dumps(told | {"scheme": "a_new_one", "table": None}))
+    (tmp_path / "a/metrics.json").write_text(json.dumps(told | {"scheme": "a_new_one", "display": None}))
     assert [run.summary["scheme"] for run in read_runs([tmp_path])[0]] == ["merged", "a_new_one"]
 
 
@@ -69,7 +69,7 @@ def test_a_run_without_predictions_keeps_its_row(leave: Leave, worked_example: E
     folder = leave(tmp_path / "one", Merged(), [worked_example], lambda trial: 0.5, label="one")
     (folder / "predictions.jsonl").unlink()
     (run,), (problem,) = read_runs([tmp_path])
-    assert run.answers is None
+    assert run.trials is None
     assert "no such file" in problem
     assert "compared with nothing" in problem
 
@@ -80,7 +80,7 @@ def test_a_bad_line_of_predictions_is_named(leave: Leave, worked_example: Exampl
     lines = file.read_text("utf-8").splitlines()
     file.write_text("\n".join([*lines[:2], lines[2][:40]]))
     (run,), (problem,) = read_runs([tmp_path])
-    assert run.answers is None
+    assert run.trials is None
     assert f"{file.resolve()}:3: " in problem
 
 

@@ -70,7 +70,7 @@ def test_headline_rows(summary: dict[str, Any]) -> None:
     assert exact == {
         "fitted threshold": ["4", "1.000", "1.000", "1.000", "1.000", "1.000", "1.000"],
         "default 0.5": ["4", "0.750", "1.000", "0.667", "0.667", "1.000", "0.000"],
-        "fitted, unscored as wrong": ["5", "0.800", "0.500", "1.000", "0.667", "-", "-"],
+        "fitted threshold, unscored as wrong": ["5", "0.800", "0.500", "1.000", "0.667", "-", "-"],
     }
 
 

@@ -1,26 +1,36 @@
-"""Held: both pictures are PNGs that show what there is: a panel a setting, a colour a class, a line a level."""
+"""Held: pictures show what there is: a panel a setting, a line a level; the page's are whole SVG, marks with tips."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
 from citeverifier.data.mini import load_mini
-from citeverifier.evaluation.reporting.plots import FALSE, LINE, TRUE, plot_reliability, plot_settings
+from citeverifier.evaluation.reporting.pictures import (
+    FALSE,
+    LINE,
+    TRUE,
+    Mark,
+    bars,
+    matrix,
+    plot_reliability,
+    plot_settings,
+    scatter,
+    symbol,
+)
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.records import Example, Pair
-
-mpl.use("Agg")
 
 Evaluate = Callable[..., tuple[list[Prediction], dict[str, Any]]]
 
@@ -96,3 +106,62 @@ def test_unscored_runs_still_get_their_pictures(evaluate: Evaluate, worked_examp
     for name, colours in (("settings.png", {"alpha": 0.75}), ("reliability.png", {})):
         assert pixels(tmp_path / name).std() > 0.01, "axes and titles"
         assert painted(tmp_path / name, TRUE, **colours) == painted(tmp_path / name, FALSE, **colours) == 0
+
+
+# --- the page's SVG --------------------------------------------------------------------------------------------------
+
+
+def tips(svg: str) -> list[str | None]:
+    """What the marks say, of a picture that is whole XML, draws in the page's colours and names nothing twice."""
+    root = ElementTree.fromstring(svg)
+    assert not re.search(r"#f[de]00", svg), "a placeholder colour is left"
+    ids = re.findall(r' id="([^"]+)"', svg)
+    assert len(ids) == len(set(ids))
+    return [element.get("aria-label") for element in root.iter() if element.get("class") == "mark"]
+
+
+def places(svg: str) -> list[tuple[float, float]]:
+    """Where the marks of a scatter plot stand, from the left and from the top."""
+    return [(float(x), float(y)) for x, y in re.findall(r'<use [^>]*?x="([\d.]+)" y="([\d.]+)" style="fill: var', svg)]
+
+
+def test_up_is_more_and_right_is_more() -> None:
+    marks = [Mark(0.2, 0.3, 0, "a", "low"), Mark(0.8, 0.9, 1, "b", "high & <right>", (0.7, 0.9), (0.8, 1.0))]
+    svg = scatter(marks, "x", "y", chance=True)
+    assert tips(svg) == ["low", "high & <right>"]
+    (x1, y1), (x2, y2) = places(svg)
+    assert x1 < x2
+    assert y1 > y2
+    assert "var(--0)" in svg
+    assert "var(--1)" in svg
+
+
+@pytest.mark.parametrize("values", [(0.00003, 0.2), (1.0,), (1.0, 10.0, 100.0), (0.001, 123456.0)])
+def test_a_log_axis_holds_every_mark_in_equal_steps_for_equal_factors(values: tuple[float, ...]) -> None:
+    svg = scatter([Mark(value, 0.5, 0, "", str(value)) for value in values], "x", "y", log=True)
+    found = [x for x, _ in places(svg)]
+    assert len(found) == len(values)
+    assert found == sorted(found)
+    if len(values) == 3:
+        assert found[1] - found[0] == pytest.approx(found[2] - found[1], abs=0.2)
+
+
+def test_series_differ_in_shape_or_colour() -> None:
+    assert len({symbol(series) for series in range(32)}) == 32
+
+
+def test_bars_are_as_long_as_their_values() -> None:
+    marks = [Mark(value, 0, 0, str(i), f"tip {i}", (value / 2, value)) for i, value in enumerate((0.25, 0.5, 1.0))]
+    svg = bars({"a title": marks, "another": marks[:1]})
+    assert tips(svg) == ["tip 0", "tip 1", "tip 2", "tip 0"]
+    drawn = re.findall(r'class="mark"[^>]*>\s*<path d="M ([\d.]+) [\d.]+ \s*L ([\d.]+)', svg)
+    widths = [float(right) - float(left) for left, right in drawn]
+    assert widths[1] / widths[0] == pytest.approx(2, rel=0.01)
+    assert widths[2] / widths[0] == pytest.approx(4, rel=0.01)
+    assert "a title" in svg
+
+
+def test_a_matrix_is_square_and_escapes() -> None:
+    svg = matrix(["a & b  1", "c  2"], [[(1.0, "1"), (-0.2, "2")], [(None, "3"), (1.0, "<4>")]])
+    assert tips(svg) == ["1", "2", "3", "<4>"]
+    assert ">-.20<" in svg

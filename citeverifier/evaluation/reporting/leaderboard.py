@@ -1,0 +1,231 @@
+"""Runs side by side: the metrics.json files below some folders, as report.md, leaderboard.csv and leaderboard.html."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import citeverifier
+from citeverifier.evaluation.reporting.boards import NOTHING, Board, BoardRow, boards_of, csv_rows, markdown_tables
+from citeverifier.evaluation.reporting.pictures import Interval, Mark, bars, matrix, scatter, symbol
+from citeverifier.evaluation.reporting.predictions import DecidedTrials
+from citeverifier.evaluation.reporting.report import unscored_warning
+from citeverifier.evaluation.reporting.runs import EvalRun, read_runs
+from citeverifier.evaluation.reporting.tables import markdown, print_table, runs_tables
+
+_TOGGLED = ("At 0.5", "Against the best", "Per 1,000 statements", "Audit")
+PICTURED = 12  # runs in the pictures of one board, the best first; the tables hold all
+
+
+def report_runs(
+    folders: Iterable[Path], out: Path, price_per_hour: float | None = None, currency: str = "USD"
+) -> tuple[Path, list[str]]:
+    """Print a table a scheme; write `report.md`, `leaderboard.csv` and `leaderboard.html` to `out`.
+
+    Returns the report's path, and what to warn of: runs that could not be read, runs with many unscored trials.
+    """
+    runs, problems = read_runs(folders)
+    unscored = [f"{run.folder}: {warning}" for run in runs if (warning := unscored_warning(run.summary))]
+    for same in by_scheme(runs).values():
+        for title, header, rows in runs_tables([{**run.summary, "verifier": run.name} for run in same]):
+            print_table(title, header, rows)
+    boards = boards_of(runs, price_per_hour, currency)
+    out.mkdir(parents=True, exist_ok=True)
+    parts = ["# Runs side by side", *(f"> **{warning}**" for warning in unscored), *(f"> {line}" for line in problems)]
+    parts.append(
+        "Rows are *measured* here, with 95 % intervals by bootstrap over questions, or *reported* by a paper, on its "
+        "own data and compared with nothing; *reference* rows never see a document. The same, with pictures: "
+        "[leaderboard.html](leaderboard.html)."
+    )
+    for board in boards:
+        parts += [f"## {board.title}", board.heading]
+        parts += [markdown(header, rows) for header, rows in markdown_tables(board)]
+    report = out / "report.md"
+    report.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    with (out / "leaderboard.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(csv_rows(boards))
+    (out / "leaderboard.html").write_text(page(boards, unscored, problems), encoding="utf-8")
+    return report, unscored + problems
+
+
+def by_scheme(runs: Sequence[EvalRun]) -> dict[str, list[EvalRun]]:
+    """The runs of each scheme."""
+    schemes: dict[str, list[EvalRun]] = {}
+    for run in runs:
+        schemes.setdefault(run.summary["scheme"], []).append(run)
+    return schemes
+
+
+# --- the page ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing with its title and what to know of it; `wide` ones have a line of their own."""
+
+    title: str
+    note: str
+    svg: str
+    wide: bool = False
+
+
+def page(boards: Sequence[Board], unscored: Sequence[str], problems: Sequence[str]) -> str:
+    """leaderboard.html, self-contained, from leaderboard.html.jinja."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    file = Path(__file__).with_name("leaderboard.html.jinja")
+    names = dict.fromkeys(row.name for board in boards for row in board.measured)
+    series = {name: number for number, name in enumerate(names)}  # a verifier looks the same all over the page
+
+    def legend(board: Board) -> list[tuple[str, str, int]]:
+        drawn = [(f"{i} {row.name}", *symbol(series[row.name])) for i, row in enumerate(_pictured(board), 1)]
+        return drawn + [(f"{row.name} (reported)", "◇", -1) for row in board.rows if row.run is None]
+
+    return environment.from_string(file.read_text(encoding="utf-8")).render(
+        boards=boards, unscored=unscored, problems=problems, version=citeverifier.__version__, nothing=NOTHING,
+        group_names=_TOGGLED, groups=_groups, legend=legend, pictures=lambda board: _pictures(board, series),
+        languages=list(dict.fromkeys(board.lang for board in boards)),
+        schemes=list(dict.fromkeys(board.scheme for board in boards)),
+        data=list(dict.fromkeys(board.data for board in boards)),
+    )  # fmt: skip
+
+
+def _groups(board: Board) -> list[tuple[str, int]]:
+    """(group, how many columns) as they stand."""
+    widths: dict[str, int] = {}
+    for column in board.shown_columns:
+        widths[column.group] = widths.get(column.group, 0) + 1
+    return list(widths.items())
+
+
+def _pictured(board: Board) -> list[BoardRow]:
+    return board.measured[:PICTURED]
+
+
+def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
+    rows = _pictured(board)
+    left_out = len(board.measured) - len(rows)
+    more = f" The best {PICTURED} runs of {len(board.measured)}." if left_out else ""
+    labels = _labels(rows)
+    marks = [m for row in board.rows if (row.run is None or row in rows) and (m := _truth(row, series, labels))]
+    if marks:
+        note = "Up and right is better; the dashed line is guessing. Hollow: reported by the paper, on its own data."
+        svg = scatter(marks, "accuracy on true", "accuracy on false", chance=True)
+        yield Picture("Accuracy on true and on false", note + more, svg)
+    for unit in ("seconds", "tokens"):
+        marks = [m for row in rows if (m := _against_cost(row, unit, series, labels))]
+        if marks:
+            svg = scatter(marks, f"{unit} a statement (log)", "F1 (true)", log=True)
+            yield Picture(f"F1 against {unit}", f"Up and left is better.{more}", svg)
+    marks = [m for row in rows if (m := _passed_on(row, series, labels))]
+    if marks:
+        svg = scatter(marks, "share passed on to the bigger verifier", "F1 (true)")
+        yield Picture("Cascades: F1 against share passed on", f"Up and left is better.{more}", svg)
+    square = _agreement(rows)
+    if square:
+        note = f"Cohen’s kappa of decisions on the same trials; 0 is chance.{more}"
+        yield Picture("Agreement between verifiers", note, square)
+    settings = _panels(rows, series, {row.name: _accuracies(row) for row in rows}, "")
+    if settings:
+        yield Picture("Accuracy by setting", f"With 95 % intervals.{more}", bars(settings), wide=True)
+    errors = {
+        name: {edit: (e.value, (e.low, e.high)) for edit, e in edits.items()} for name, edits in board.edits.items()
+    }
+    by_edit = _panels(rows, series, errors, " wrong")
+    if by_edit:
+        note = "Share of corrupted statements taken for supported; shorter is better, if accuracy on true holds."
+        yield Picture("Errors by kind of edit", note + more, bars(dict(sorted(by_edit.items()))), wide=True)
+
+
+def _labels(rows: Sequence[BoardRow]) -> dict[str, str]:
+    """What stands beside a mark: a few short names as they are, else the numbers of the legend."""
+    short = len(rows) <= 5 and all(len(row.name) <= 16 for row in rows)
+    return {row.name: row.name if short else str(number) for number, row in enumerate(rows, 1)}
+
+
+def _interval(row: BoardRow, key: str) -> Interval | None:
+    cell = row.cells.get(key, NOTHING)
+    return None if cell.low is None or cell.high is None else (cell.low, cell.high)
+
+
+def _number(row: BoardRow, key: str) -> float | None:
+    value = row.cells.get(key, NOTHING).value
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _truth(row: BoardRow, series: Mapping[str, int], labels: Mapping[str, str]) -> Mark | None:
+    x, y = _number(row, "acc_true"), _number(row, "acc_false")
+    if x is None or y is None:
+        return None
+    tip = f"{row.name}, {row.figures}: {x:.3f} on true, {y:.3f} on false"
+    number, label = (-1, row.name) if row.run is None else (series[row.name], labels[row.name])
+    return Mark(x, y, number, label, tip, _interval(row, "acc_true"), _interval(row, "acc_false"))
+
+
+def _against_cost(row: BoardRow, unit: str, series: Mapping[str, int], labels: Mapping[str, str]) -> Mark | None:
+    amount, f1 = _number(row, f"cost.{unit}"), _number(row, "f1")
+    if not amount or f1 is None:
+        return None
+    tip = f"{row.name}: F1 {f1:.3f}, {amount / 1000:.4g} {unit} a statement"
+    return Mark(amount / 1000, f1, series[row.name], labels[row.name], tip, None, _interval(row, "f1"))
+
+
+def _passed_on(row: BoardRow, series: Mapping[str, int], labels: Mapping[str, str]) -> Mark | None:
+    cost, f1 = row.summary.get("cost", {}), _number(row, "f1")
+    if "passed_on" not in cost or not cost.get("pairs") or f1 is None:
+        return None
+    share = cost["passed_on"] / cost["pairs"]
+    tip = f"{row.name}: F1 {f1:.3f}, {share:.1%} of the pairs passed on"
+    return Mark(share, f1, series[row.name], labels[row.name], tip, None, _interval(row, "f1"))
+
+
+Values = Mapping[str, tuple[float, Interval | None]]
+
+
+def _accuracies(row: BoardRow) -> Values:
+    """By setting its accuracy with interval."""
+    return {
+        name: (part["metrics"]["accuracy"], interval and tuple(interval))
+        for name, part in row.summary.get("settings", {}).items()
+        if part["metrics"].get("accuracy") is not None
+        for interval in [part["intervals"].get("accuracy")]
+    }
+
+
+def _panels(
+    rows: Sequence[BoardRow], series: Mapping[str, int], values: Mapping[str, Values], unit: str
+) -> dict[str, list[Mark]]:
+    """A panel a name of `values` (by run, by name), with a bar a run, numbered as in the legend."""
+    panels: dict[str, list[Mark]] = {}
+    for number, row in enumerate(rows, 1):
+        for name, (value, interval) in values.get(row.name, {}).items():
+            shown = f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else ""
+            tip = f"{row.name}, {name}: {value:.3f}{unit}{shown}"
+            panels.setdefault(name, []).append(Mark(value, 0, series[row.name], str(number), tip, interval))
+    return panels
+
+
+def _agreement(rows: Sequence[BoardRow]) -> str:
+    """Kappa of each two runs that were asked the same as the first with predictions; "" for fewer than two."""
+    readable = [(i, row.name, row.run.trials) for i, row in enumerate(rows, 1) if row.run and row.run.trials]
+    same = [one for one in readable if one[2].digest == readable[0][2].digest]
+    if len(same) < 2:
+        return ""
+    cells = [[_kappa(name, first, other, second) for _, other, second in same] for _, name, first in same]
+    return matrix([f"{name}  {number}" for number, name, _ in same], cells)
+
+
+def _kappa(name: str, first: DecidedTrials, other: str, second: DecidedTrials) -> tuple[float | None, str]:
+    """Cohen's kappa, None where chance alone makes all equal; and what to say of it."""
+    from sklearn.metrics import cohen_kappa_score
+
+    both = first.scored & second.scored
+    one, another = first.decision[both], second.decision[both]
+    if len({*one.tolist(), *another.tolist()}) < 2:
+        return None, f"{name} and {other}: kappa undefined on {both.sum():,} trials"
+    kappa = float(cohen_kappa_score(one, another))
+    equal = (one == another).mean()
+    return kappa, f"{name} and {other}: kappa {kappa:.2f}, {equal:.1%} equal decisions on {both.sum():,} trials"

@@ -1,0 +1,90 @@
+"""Held: a scheme, a verifier and a data source of one's own are a class or function and a YAML each, no other file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+
+PAGE = (REPOSITORY / "docs" / "schemes.md").read_text(encoding="utf-8")  # a scheme, as the page tells how to write one
+
+VERIFIER = """
+import numpy as np
+
+from citeverifier.verifiers.base import Scorer, Scores
+
+
+class Shorter(Scorer):
+    name = "shorter"
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def score(self, pairs, level):
+        return Scores(np.array([1 / (1 + sum(len(d.text) for d in pair.documents) / self.most) for pair in pairs]))
+"""
+
+SOURCE = """
+from citeverifier.records import Document, Example, Statement
+
+
+def load_cities(count: int, lang: str) -> list[Example]:
+    documents = (Document("Warsaw", "It lies on the Vistula."), Document("Lodz", "It lies on no big river at all."))
+    return [
+        Example(f"c{i}", lang, f"c{i}", "Where?", documents, (Statement("Warsaw lies on the Vistula.", (0,)),))
+        for i in range(count)
+    ]
+"""
+
+YAML = {
+    "scheme/first_document": "".join(re.findall(r"```yaml\n(_target_: mine.*?)```", PAGE, re.DOTALL)),
+    "verifier/shorter": "_target_: own_verifier.Shorter\nmost: 100\n",
+    "data/cities": """\
+# @package _global_
+data:
+  _target_: own_source.load_cities
+  count: 12
+  lang: ${lang}
+fit: [mini]
+""",
+}
+
+
+def test_a_scheme_a_verifier_and_a_data_source_of_ones_own(tmp_path: Path) -> None:
+    (scheme,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    for name, code in (("mine", scheme), ("own_verifier", VERIFIER), ("own_source", SOURCE)):
+        (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
+    for name, text in YAML.items():
+        file = tmp_path / "my_configs" / f"{name}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def run(*arguments: str) -> str:
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), str(tmp_path)])}
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run(
+        str(REPOSITORY / "eval.py"), "--config-dir", "my_configs", "scheme=first_document", "verifier=shorter",
+        "data=cities", "limit=7", "hydra.run.dir=runs/one",
+    )  # fmt: skip
+    metrics = json.loads((tmp_path / "runs/one/metrics.json").read_text(encoding="utf-8"))
+    assert [metrics[key] for key in ("scheme", "verifier", "lang", "n")] == ["first_document", "shorter", "en", 14]
+    assert metrics["thresholds"]["partial"]["source"].startswith("fitted on")
+    assert metrics["metrics"]["held"] is not None
+    assert "| decisions | trials | accuracy | acc. true | acc. false | F1 | AUROC | first holds |" in (
+        tmp_path / "runs/one/report.md"
+    ).read_text(encoding="utf-8")
+
+    run("-m", "citeverifier", "report", "runs", "--out", "report")
+    for name in ("report.md", "leaderboard.html"):
+        text = (tmp_path / "report" / name).read_text(encoding="utf-8")
+        assert all(part in text for part in ("first_document", "first holds", "Does the first citation hold?"))
