@@ -210,7 +210,7 @@ def fit_ratings(
     """Fit a rater on people's ratings by least squares."""
     import json
 
-    from citeverifier.rating.fitting import fit_ratings as fit
+    from citeverifier.rating.rating_from_edits import fit_ratings as fit
 
     try:
         fit(run, kind).save(out)

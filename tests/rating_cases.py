@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from citeverifier.cost import Cost
-from citeverifier.rating.base import Cited, Judged, Rated, Response
+from citeverifier.rating.responses import CitedStatement, RatedResponse, RatedStatement, Rater, Response
 from citeverifier.records import Document
 
 TEXTS = {
@@ -18,7 +18,7 @@ QUESTIONS = {"en": "How long is the Vistula?", "pl": "Jak długa jest Wisła?"}
 
 def response(*citations: Sequence[int], lang: str = "en", identity: str = "q", system: str = "s") -> Response:
     """Statement i says what document i says (0: rises, 1: length, 2: cats) and cites the given documents."""
-    statements = tuple(Cited(TEXTS[lang][i % 3], tuple(cited)) for i, cited in enumerate(citations))
+    statements = tuple(CitedStatement(TEXTS[lang][i % 3], tuple(cited)) for i, cited in enumerate(citations))
     documents = tuple(Document(f"Title {i} of {identity}", text) for i, text in enumerate(TEXTS[lang]))
     return Response(identity, lang, system, QUESTIONS[lang], documents, statements)
 
@@ -50,23 +50,26 @@ def annotation(ratings: Sequence[Sequence[float | None]], types: Sequence[str] |
     }
 
 
-class ByTable:
+class ByTable(Rater):
     """A rater that gives each statement the rating of a table by response id, from 1 to 5; None is unscored."""
 
-    name, metrics, low, high = "by table", ("table",), 1.0, 5.0
+    metrics = ("table",)
 
     def __init__(self, table: Mapping[str, Sequence[float | str | None]]) -> None:
+        super().__init__("by table")
         self.table = table
-        self.cost = Cost()
 
-    def rated(self, one: Response) -> Rated:
+    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
+        return [self.rated(response) for response in responses]
+
+    def rated(self, one: Response) -> RatedResponse:
         """ "mask" needs no citation."""
         judged = []
         for value in self.table[one.id]:
             if value == "mask":
-                judged.append(Judged("model", False, ratings={"table": None}))
+                judged.append(RatedStatement("model", False, ratings={"table": None}))
             elif isinstance(value, str) or value is None:
-                judged.append(Judged("retrieval", True, None, {"table": None}, {"table": "no reply"}))
+                judged.append(RatedStatement("retrieval", True, None, {"table": None}, {"table": "no reply"}))
             else:
-                judged.append(Judged("retrieval", True, (), {"table": value}))
-        return Rated(one, tuple(judged))
+                judged.append(RatedStatement("retrieval", True, (), {"table": value}))
+        return RatedResponse(one, tuple(judged))

@@ -19,26 +19,24 @@ def run(config: DictConfig) -> Path:
     from hydra.core.hydra_config import HydraConfig
     from hydra.utils import instantiate
 
-    from citeverifier.rating.generate import generate
+    from citeverifier.rating.generate_responses import generate_responses
     from citeverifier.records import Example, example_to_json, write_jsonl
 
     if config.documents not in ("retrieved", "oracle"):
-        raise ValueError(f"documents: expected retrieved or oracle, came {config.documents!r}")
+        raise ValueError(f"documents: expected retrieved or oracle, got {config.documents!r}")
     folder = Path(HydraConfig.get().runtime.output_dir)
     llm = instantiate(config.llm, _convert_="all")
     records = instantiate(config.data, _convert_="all")
     examples = [record for record in records if isinstance(record, Example)]
     if not examples:
-        raise ValueError(
-            f"data.path={config.data.get('path')}: expected examples (questions with documents), came none"
-        )
+        raise ValueError(f"data.path={config.data.get('path')}: expected examples (questions with documents), got none")
     system = config.system or llm.name.split("/")[-1] + ("-oracle" if config.documents == "oracle" else "")
-    answered, failed, cost = generate(
-        llm, examples, folder, system=system, documents=config.documents, prompt=config.prompt,
+    answered, failed, cost = generate_responses(
+        llm, examples, folder, system=system, oracle=config.documents == "oracle", prompt=config.prompt,
         prompt_lang=config.prompt_lang, max_tokens=config.max_tokens,
     )  # fmt: skip
     if llm.options.dry_run:
-        print(f"dry run: {llm.spent.calls} calls, about {llm.spent.tokens} prompt tokens; nothing was sent")
+        print(f"dry run: {cost.calls} calls, about {cost.tokens} prompt tokens; nothing was sent")
         return folder
     path = folder / "responses.jsonl"
     write_jsonl(path, map(example_to_json, answered))

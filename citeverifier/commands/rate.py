@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,8 @@ from citeverifier.commands.errors import plain_errors
 from citeverifier.paths import configs_dir
 
 if TYPE_CHECKING:
-    from citeverifier.rating.base import Rater, Response
-    from citeverifier.rating.reading import Bad
+    from citeverifier.rating.read_responses import BadRecord
+    from citeverifier.rating.responses import Rater, Response
 
 log = logging.getLogger(__name__)
 
@@ -29,37 +30,34 @@ def run(config: DictConfig) -> Path:
 
     from citeverifier.evaluation.reporting.plain import plain, write_json
     from citeverifier.provenance import provenance
-    from citeverifier.rating.improve import improve, to_example
+    from citeverifier.rating.improve import improve
     from citeverifier.rating.rating_report import print_summary, write_report
-    from citeverifier.rating.reading import bad_rows
-    from citeverifier.rating.scores import rating_row
-    from citeverifier.rating.summary import summarise
+    from citeverifier.rating.rating_summary import summarise
+    from citeverifier.rating.response_ratings import rating_row
     from citeverifier.records import example_to_json, write_jsonl
 
     folder = Path(HydraConfig.get().runtime.output_dir)
     responses, bad = read(config)
     rater = make_rater(config)
     history = improve(rater, responses, config.improve, folder / "stages")
-    llm = getattr(rater, "llm", None)
-    if llm is not None and llm.options.dry_run:
-        spent = llm.spent
+    if rater.dry_run:
         print(
-            f"dry run: {spent.calls} calls, about {spent.tokens} prompt tokens; nothing was sent. Later stages "
-            "are counted as if no statement were masked and none had edits"
+            f"dry run: {rater.cost.calls} calls, about {rater.cost.tokens} prompt tokens; nothing was sent. Later "
+            "stages are counted as if no statement were masked and none had edits"
         )
         return folder
-    write_jsonl(folder / "bad_records.jsonl", bad_rows(bad))
+    write_jsonl(folder / "bad_records.jsonl", map(asdict, bad))
     write_jsonl(folder / "ratings.jsonl", (rating_row(rated, rater) for rated in history[0]))
     if len(history) > 1:
-        write_jsonl(folder / "improved.jsonl", (example_to_json(to_example(rated)) for rated in history[-1]))
+        write_jsonl(folder / "improved.jsonl", (example_to_json(rated.edited().to_example()) for rated in history[-1]))
     data = {"path": ", ".join(paths(config)), "records": len(responses), "bad_records": len(bad)}
     summary: dict[str, Any] = plain(summarise(history, rater, lang=config.lang, data=data, seed=config.seed))
     write_json(folder / "metrics.json", summary)
     report = write_report(folder, summary, bad)
     (folder / "provenance.json").write_text(json.dumps(provenance(), indent=2) + "\n", encoding="utf-8")
     print_summary(summary)
-    for entry in bad[:5]:
-        log.warning("set aside: %s: %s", entry.where, entry.reason)
+    for record in bad[:5]:
+        log.warning("set aside: %s: %s", record.where, record.reason)
     if bad:
         log.warning("%d records were set aside; bad_records.jsonl says why", len(bad))
     print(f"report: {report}")
@@ -72,26 +70,28 @@ def paths(config: DictConfig) -> list[str]:
     return [named] if isinstance(named, str) else list(named)
 
 
-def read(config: DictConfig) -> tuple[list[Response], list[Bad]]:
+def read(config: DictConfig) -> tuple[list[Response], list[BadRecord]]:
     """The responses that `data` names, and the records set aside; raises ValueError where none is left."""
-    from citeverifier.rating.defects import load_defects
-    from citeverifier.rating.reading import load_bundled, read_responses
+    from citeverifier.data.mini import load_mini
+    from citeverifier.rating.planted_cases import load_defects
+    from citeverifier.rating.read_responses import read_responses
+    from citeverifier.rating.responses import Response
 
     data = config.data
     responses: list[Response] = []
-    bad: list[Bad] = []
+    bad: list[BadRecord] = []
     for path in paths(config):
         if path == "mini":
-            responses += load_bundled(data.split, config.lang)
+            responses += [Response.from_example(example, path) for example in load_mini(data.split, config.lang)]
         elif path == "defects":
             responses += load_defects(data.split, config.lang, config.seed)
         else:
-            found, wrong = read_responses(path, data.system, config.lang, data.human)
-            responses += found
-            bad += wrong
+            read_from_file, set_aside = read_responses(path, data.system, config.lang, data.human)
+            responses += read_from_file
+            bad += set_aside
     if not responses:
         first = f"; the first of {len(bad)} set aside: {bad[0].where}: {bad[0].reason}" if bad else ""
-        raise ValueError(f"data.path={data.path}: expected responses in lang={config.lang}, came none{first}")
+        raise ValueError(f"data.path={data.path}: expected responses in lang={config.lang}, got none{first}")
     return responses, bad
 
 
@@ -99,25 +99,27 @@ def make_rater(config: DictConfig) -> Rater:
     """The rater; one that needs a verifier gets it with thresholds fitted on dev, in the form in which it asks."""
     from hydra.utils import instantiate
 
-    made = instantiate(config.rater, _convert_="all")
+    rater: Any = instantiate(config.rater, _convert_="all")
     if "verifier" not in config:
-        return made  # type: ignore[no-any-return]
+        return rater  # type: ignore[no-any-return]
     from citeverifier.commands.sources import SourceSpec
     from citeverifier.commands.sources import read as read_source
-    from citeverifier.rating.local import fit_levels
+    from citeverifier.evaluation.thresholds import fit_thresholds
+    from citeverifier.rating.by_verifier import rating_questions
     from citeverifier.records import Example
     from citeverifier.verifiers.cache import ScoreCache, with_cache
 
     verifier = instantiate(config.verifier, _convert_="all")
     if not hasattr(verifier, "score"):
-        raise ValueError(f"rater={made.func.__name__}: needs a verifier that scores pairs, came {verifier.name}")
+        raise ValueError(f"rater={rater.func.__name__}: needs a verifier that scores pairs, got {verifier.name}")
     if config.cache is not None:
         verifier = with_cache(verifier, ScoreCache(config.cache))
     named: Any = OmegaConf.to_container(config.fit, resolve=True)
     records = [record for spec in named for record in read_source(SourceSpec.parse(spec), "dev", config.lang)]
     examples = [record for record in records if isinstance(record, Example)]
-    thresholds = fit_levels(verifier, examples, ", ".join(map(str, named)))
-    return made(verifier=verifier, thresholds=thresholds)  # type: ignore[no-any-return]
+    fitted = fit_thresholds(verifier, rating_questions(examples), ", ".join(map(str, named)))
+    thresholds = {level: threshold.value for level, threshold in fitted.thresholds.items()}
+    return rater(verifier=verifier, thresholds=thresholds)  # type: ignore[no-any-return]
 
 
 @hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name="rate")

@@ -7,9 +7,9 @@ does. None of them masks statements: one that cites nothing counts against them 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from citeverifier.cost import Cost
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.citation_prf import PRECISION, RECALL, CitationPrf
 from citeverifier.evaluation.schemes.trials import Prediction
@@ -17,16 +17,21 @@ from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.parsing import parse_verdict
 from citeverifier.llm.prompts import Prompt
-from citeverifier.rating.base import SCENARIOS, Judged, Rated, Response, statements_of
-from citeverifier.rating.stages import ask_stage
-from citeverifier.records import Example, Statement, Support
+from citeverifier.rating.reply_files import LLMRater
+from citeverifier.rating.responses import (
+    SCENARIOS,
+    RatedResponse,
+    RatedStatement,
+    Rater,
+    Response,
+    statements_of,
+)
+from citeverifier.records import Support
 from citeverifier.verifiers.base import Scorer
 from citeverifier.verifiers.prompted import words_of
 
-Values = Mapping[str, float | None]
 
-
-class AutoAis:
+class AutoAis(Rater):
     """Citation recall, precision and F1 by any Scorer (scheme citation_prf; true_t5 is the original's model).
 
     Of a statement: recall 1 or 0, precision the share of its citations that are relevant, 0 without any. Of a response:
@@ -37,52 +42,57 @@ class AutoAis:
     metrics = ("f1", "recall", "precision")
 
     def __init__(self, verifier: Scorer, thresholds: Mapping[Support, float]) -> None:
-        self.verifier, self.thresholds = verifier, thresholds
-        self.name = f"auto_ais ({verifier.name})"
-        self.cost = Cost()
+        super().__init__(f"auto_ais ({verifier.name})")
+        self.verifier, self.thresholds, self.dry_run = verifier, thresholds, verifier.dry_run
 
-    def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
+    def settings(self) -> dict[str, object]:
+        """The thresholds."""
+        return {"thresholds": {level.label: value for level, value in self.thresholds.items()}}
+
+    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
         """Asks the scheme's questions about all responses at once."""
-        examples = [_example(response) for response in responses]
-        if not any(example.statements for example in examples):
-            return [Rated(response, ()) for response in responses]
+        if not any(response.statements for response in responses):
+            return [RatedResponse(response, ()) for response in responses]
         thresholds = {level: DecisionThreshold(value, "given") for level, value in self.thresholds.items()}
-        predictions, self.cost = run_scheme(CitationPrf(include_corrupted=False), self.verifier, examples, thresholds)
-        found: dict[tuple[str, str], list[Prediction]] = {}
+        # an example is known by its id: the response's key, which names the system, too
+        examples = [replace(response.to_example(), id=response.key, group=response.key) for response in responses]
+        predictions, cost = run_scheme(CitationPrf(include_corrupted=False), self.verifier, examples, thresholds)
+        self.cost += cost
+        by_statement: dict[tuple[str, str], list[Prediction]] = {}
         for prediction in predictions:
-            found.setdefault((prediction.trial.pair.statement_id, prediction.trial.setting), []).append(prediction)
+            key = prediction.trial.pair.statement_id, prediction.trial.setting
+            by_statement.setdefault(key, []).append(prediction)
         rated = []
         for response in responses:
-            recall = [found[f"{response.key}/s{n}", RECALL] for n in range(len(response.statements))]
-            precision = [found.get((f"{response.key}/s{n}", PRECISION), []) for n in range(len(response.statements))]
-            judged = tuple(_ais_judged(r, p) for r, p in zip(recall, precision, strict=True))
-            cited = [n for n, statement in enumerate(response.statements) if statement.citations]
-            overall = {}
-            for scenario in SCENARIOS:
-                chosen = cited if scenario == "cited" else range(len(response.statements))
-                pair = (
-                    _share([one for n in chosen for one in recall[n]]),
-                    _share([p for n in chosen for p in precision[n]]),
-                )
-                overall[scenario] = {"recall": pair[0], "precision": pair[1], "f1": _f1(*pair)}
-            rated.append(Rated(response, judged, overall))
+            asked = [
+                [by_statement.get((f"{response.key}/s{number}", setting), []) for setting in (RECALL, PRECISION)]
+                for number in range(len(response.statements))
+            ]
+            cited = [own for own, statement in zip(asked, response.statements, strict=True) if statement.citations]
+            overall = {"full": _prf(*_joined(asked)), "cited": _prf(*_joined(cited))}
+            rated.append(RatedResponse(response, tuple(_ais_rated(*own) for own in asked), overall))
         return rated
 
 
-def _example(response: Response) -> Example:
-    """The response as the schemes take it, known by its key."""
-    statements = tuple(Statement(statement.text, statement.citations) for statement in response.statements)
-    return Example(response.key, response.lang, response.key, response.question, response.documents, statements)
+def _joined(asked: Sequence[Sequence[list[Prediction]]]) -> list[list[Prediction]]:
+    return [[prediction for own in asked for prediction in own[i]] for i in (0, 1)]
 
 
-def _ais_judged(recall: Sequence[Prediction], precision: Sequence[Prediction]) -> Judged:
-    pair = _share(recall), _share(precision)
-    values = {"f1": _f1(*pair), "recall": pair[0], "precision": pair[1]}
+def _ais_rated(recall: Sequence[Prediction], precision: Sequence[Prediction]) -> RatedStatement:
+    values = _prf(recall, precision)
     reason = next((p.reason for p in (*recall, *precision) if p.reason is not None), "no score")
-    return Judged(ratings=values, reasons={name: reason for name, value in values.items() if value is None})
+    return RatedStatement(ratings=values, reasons={name: reason for name, value in values.items() if value is None})
 
 
-def _share(predictions: Sequence[Prediction]) -> float | None:
+def _prf(recalls: Sequence[Prediction], precisions: Sequence[Prediction]) -> dict[str, float | None]:
+    recall, precision = _share_true(recalls), _share_true(precisions)
+    f1 = None
+    if recall is not None and precision is not None:
+        f1 = 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+    return {"f1": f1, "recall": recall, "precision": precision}
+
+
+def _share_true(predictions: Sequence[Prediction]) -> float | None:
     """The share of true decisions, 0 of none; None where one is unscored."""
     decisions = [prediction.decision for prediction in predictions]
     if any(decision is None for decision in decisions):
@@ -90,13 +100,7 @@ def _share(predictions: Sequence[Prediction]) -> float | None:
     return sum(map(bool, decisions)) / len(decisions) if decisions else 0.0
 
 
-def _f1(recall: float | None, precision: float | None) -> float | None:
-    if recall is None or precision is None:
-        return None
-    return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
-
-
-class AttrScore:
+class AttrScore(LLMRater):
     """An LLM calls each cited document attributable, extrapolatory or contradictory; a statement gets their mean.
 
     Attributable counts 1 and contradictory 0; extrapolatory 0 (strict) or one half (relaxed). Without citations: 0.
@@ -109,44 +113,35 @@ class AttrScore:
     }  # fmt: skip
 
     def __init__(self, llm: LLM, prompt_lang: str | None) -> None:
-        self.llm, self.prompt_lang = llm, prompt_lang
-        self.name = f"attr_score ({llm.name})"
-        self.cost = Cost()
+        super().__init__("attr_score", llm, prompt_lang)
 
-    def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
+    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
         """One question a citation."""
         asked = {
-            f"{response.key}/s{number}/{citation}": _ask(
+            f"{response.key}/s{number}/{citation}": _question(
                 "attribution_verdict", self.prompt_lang, response, number, [citation], tuple(self.values)
             )
             for response, number, statement in statements_of(responses)
             for citation in statement.citations
         }
-        replies, cost = ask_stage(folder / "attribution_verdict.jsonl", self.llm, list(asked.items()))
-        self.cost += cost
+        replies = self.ask(folder / "attribution_verdict.jsonl", asked)
         return [
-            Rated(response, tuple(self._judged(response, n, replies) for n in range(len(response.statements))))
+            RatedResponse(response, tuple(self._rated(response, n, replies) for n in range(len(response.statements))))
             for response in responses
         ]
 
-    def _judged(self, response: Response, number: int, replies: Mapping[str, Reply]) -> Judged:
-        citations = response.statements[number].citations
-        own = [replies[f"{response.key}/s{number}/{citation}"] for citation in citations]
-        verdicts = [_choice(reply, tuple(self.values)) for reply in own]
-        for verdict, reason in verdicts:
-            if verdict is None:
-                return Judged(
-                    ratings=dict.fromkeys(self.metrics), reasons=dict.fromkeys(self.metrics, reason or "no verdict")
-                )
-        return Judged(
-            ratings={
-                metric: sum(self.values[str(verdict)][i] for verdict, _ in verdicts) / max(1, len(verdicts))
-                for i, metric in enumerate(self.metrics)
-            }
-        )
+    def _rated(self, response: Response, number: int, replies: Mapping[str, Reply]) -> RatedStatement:
+        keys = [f"{response.key}/s{number}/{citation}" for citation in response.statements[number].citations]
+        verdicts = [_choice(replies[key], tuple(self.values)) for key in keys]
+        unread = [reason or "no verdict" for verdict, reason in verdicts if verdict is None]
+        if unread:
+            return RatedStatement(ratings=dict.fromkeys(self.metrics), reasons=dict.fromkeys(self.metrics, unread[0]))
+        values = [self.values[str(verdict)] for verdict, _ in verdicts] or [(0.0, 0.0)]
+        means = [sum(column) / len(values) for column in zip(*values, strict=True)]
+        return RatedStatement(ratings=dict(zip(self.metrics, means, strict=True)))
 
 
-class Lqac:
+class Lqac(LLMRater):
     """LongCite's recall and precision by an LLM.
 
     Recall of a statement: 1, 0.5 or 0 as its cited documents together support all, some or none of it; without
@@ -157,66 +152,57 @@ class Lqac:
     low, high = 0.0, 1.0
     metrics = ("recall", "precision")
     supports: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
+    needs: Mapping[str, float] = {"yes": 0.0, "no": 1.0}
 
     def __init__(self, llm: LLM, prompt_lang: str | None) -> None:
-        self.llm, self.prompt_lang = llm, prompt_lang
-        self.name = f"lqac ({llm.name})"
-        self.cost = Cost()
+        super().__init__("lqac", llm, prompt_lang)
 
-    def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
+    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
         """One question a statement, one a citation."""
-        yes_no = ("yes", "no")
         support, need, relevance = {}, {}, {}
         for response, number, statement in statements_of(responses):
-            key = f"{response.key}/s{number}"
+            key, asked = f"{response.key}/s{number}", (self.prompt_lang, response, number)
             if statement.citations:
-                cited = statement.citations
-                support[key] = self._ask("citation_support", response, number, cited, tuple(self.supports))
+                support[key] = _question("citation_support", *asked, statement.citations, tuple(self.supports))
             else:
-                need[key] = self._ask("citation_need", response, number, (), yes_no)
+                need[key] = _question("citation_need", *asked, (), tuple(self.needs))
             for citation in statement.citations:
-                relevance[f"{key}/{citation}"] = self._ask("citation_relevance", response, number, [citation], yes_no)
+                relevance[f"{key}/{citation}"] = _question("citation_relevance", *asked, [citation], ("yes", "no"))
         replies: dict[str, Reply] = {}
         for name, requests in (("support", support), ("need", need), ("relevance", relevance)):
-            answered, cost = ask_stage(folder / f"citation_{name}.jsonl", self.llm, list(requests.items()))
-            replies |= answered
-            self.cost += cost
+            replies |= self.ask(folder / f"citation_{name}.jsonl", requests)
         return [self._rated(response, replies) for response in responses]
 
-    def _ask(
-        self, name: str, response: Response, number: int, documents: Sequence[int], choices: tuple[str, ...]
-    ) -> Request:
-        return _ask(name, self.prompt_lang, response, number, documents, choices)
-
-    def _rated(self, response: Response, replies: Mapping[str, Reply]) -> Rated:
-        judged, relevant = [], []
+    def _rated(self, response: Response, replies: Mapping[str, Reply]) -> RatedResponse:
+        statements = []
+        relevant: list[float | None] = []  # of every citation of the response
         for number, statement in enumerate(response.statements):
             key = f"{response.key}/s{number}"
-            verdict, reason = _choice(replies[key], tuple(self.supports) if statement.citations else ("yes", "no"))
-            recall = None if verdict is None else {**self.supports, "yes": 0.0, "no": 1.0}[verdict]
+            meaning = self.supports if statement.citations else self.needs
+            verdict, reason = _choice(replies[key], tuple(meaning))
+            reasons = {} if verdict is not None else {"recall": reason or "no verdict"}
             answers = [_choice(replies[f"{key}/{citation}"], ("yes", "no")) for citation in statement.citations]
-            unread = [why for answer, why in answers if answer is None]
-            own = [float(answer == "yes") for answer, _ in answers]
-            relevant.append(None if unread else own)
-            precision = None if unread else sum(own) / max(1, len(own))
-            reasons = {} if recall is not None else {"recall": reason or "no verdict"}
-            if unread:
-                reasons["precision"] = unread[0] or "no verdict"
-            judged.append(Judged(ratings={"recall": recall, "precision": precision}, reasons=reasons))
-        known = [value for values in relevant if values is not None for value in values]
-        precision = None if None in relevant else sum(known) / max(1, len(known))
-        return Rated(response, tuple(judged), {scenario: {"precision": precision} for scenario in SCENARIOS})
+            if unread := [why or "no verdict" for answer, why in answers if answer is None]:
+                reasons["precision"] = unread[0]
+            own = [None if answer is None else float(answer == "yes") for answer, _ in answers]
+            relevant += own
+            recall = None if verdict is None else meaning[verdict]
+            statements.append(RatedStatement(ratings={"recall": recall, "precision": _mean(own)}, reasons=reasons))
+        return RatedResponse(
+            response, tuple(statements), {scenario: {"precision": _mean(relevant)} for scenario in SCENARIOS}
+        )
 
 
-def _ask(
-    name: str,
-    lang: str | None,
-    response: Response,
-    number: int,
-    documents: Sequence[int],
-    choices: tuple[str, ...],
+def _mean(values: Sequence[float | None]) -> float | None:
+    """The mean, 0 of none; None where one is unscored."""
+    known = [value for value in values if value is not None]
+    return None if len(known) < len(values) else sum(known) / max(1, len(known))
+
+
+def _question(
+    prompt: str, lang: str | None, response: Response, number: int, documents: Sequence[int], choices: tuple[str, ...]
 ) -> Request:
-    messages = Prompt.load(name, lang or response.lang).render(
+    messages = Prompt.load(prompt, lang or response.lang).render(
         documents=[response.documents[i] for i in documents],
         question=response.question,
         statement=response.statements[number].text,
@@ -235,4 +221,4 @@ def _choice(reply: Reply, choices: tuple[str, ...]) -> tuple[str | None, str | N
     if choices == ("yes", "no"):
         verdict, problem = parse_verdict(text, "en")
         return (None if verdict is None else "yes" if verdict else "no"), problem
-    return None, f"expected one of {', '.join(choices)}, came {text[:80]!r}"
+    return None, f"expected one of {', '.join(choices)}, got {text[:80]!r}"

@@ -1,47 +1,37 @@
 """CiteEval-Auto (paper 3): an LLM attributes statements to contexts, edits their citations and rates them 1 to 5.
 
-Each stage leaves its replies in a file of its own and is taken up again from there (`stages.py`). The wording of the
-prompts is ours. What cannot be read is unscored with the reason, never the best rating.
+Each stage leaves its replies in a file of its own and is taken up again from there (`reply_files.py`). The wording of
+the prompts is ours. What cannot be read is unscored with the reason, never the best rating.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.prompts import Prompt
-from citeverifier.rating.base import (
-    HIGHEST,
-    LOWEST,
-    Context,
-    Edit,
-    Judged,
-    Rated,
-    Response,
-    needs_citations,
-)
-from citeverifier.rating.edit_dist import EditDist
+from citeverifier.rating.rating_from_edits import EditDist
 from citeverifier.rating.replies import (
     CONTEXT_SCHEMA,
     RATING_SCHEMA,
-    Read,
+    ByNumber,
     edits_schema,
     read_contexts,
     read_edits,
     read_ratings,
     schema,
 )
-from citeverifier.rating.stages import ask_stage
+from citeverifier.rating.reply_files import LLMRater
+from citeverifier.rating.responses import Context, Edit, RatedResponse, RatedStatement, Response
 
 Way = Literal["vanilla", "cot", "interleaved_cot", "iter_coe"]
-ENSEMBLE = "ensemble"
+ENSEMBLE, EDIT_DIST = "ensemble", "edit_dist"
 
 
-class CiteEvalAuto:
+class CiteEvalAuto(LLMRater):
     """One rater for the paper's variants.
 
     Args:
@@ -57,138 +47,134 @@ class CiteEvalAuto:
         max_tokens: of a reply.
     """
 
-    low, high = LOWEST, HIGHEST
-
     def __init__(
         self,
         llm: LLM,
-        way: Way | None,
-        coefficients: str | None,
-        attribution: bool,
-        prompt_lang: str | None,
-        max_tokens: int,
+        way: Way | None = "iter_coe",
+        coefficients: str | None = None,
+        attribution: bool = True,
+        prompt_lang: str | None = None,
+        max_tokens: int = 2048,
     ) -> None:
         if way is None and coefficients is None:
             raise ValueError(
-                "rater=edit_dist: expected rater.coefficients=FILE, came none; make one with `citeverifier fit-ratings`"
+                "rater.way=null: expected rater.coefficients=FILE, got none; make one with `citeverifier fit-ratings`"
             )
-        self.llm, self.way, self.attribution = llm, way, attribution
-        self.prompt_lang, self.max_tokens = prompt_lang, max_tokens
+        self.way, self.attribution, self.max_tokens = way, attribution, max_tokens
         self.edit_dist = None if coefficients is None else EditDist.load(coefficients)
-        own = [way] if way else []
         both = [ENSEMBLE] if way and self.edit_dist else []
-        self.metrics = (*both, *own, *(["edit_dist"] if self.edit_dist else []))
-        self.name = f"{self.metrics[0]} ({llm.name})"
-        self.cost = Cost()
+        self.metrics = (*both, *([way] if way else []), *([EDIT_DIST] if self.edit_dist else []))
+        super().__init__(self.metrics[0], llm, prompt_lang)
 
-    def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
+    def settings(self) -> dict[str, Any]:
+        """Whether statements are attributed; EditDist's coefficients."""
+        if self.edit_dist is None:
+            return {"attribution": self.attribution}
+        fitted = {"coefficients": dict(self.edit_dist.coefficients), "fitted_on": dict(self.edit_dist.fitted_on)}
+        return {"edit_dist": fitted, "attribution": self.attribution}
+
+    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
         """Attribution, edits where the way needs them, ratings: one request a response and stage."""
         works = [_Work(response) for response in responses]
         if self.attribution:
-            asked = [work for work in works if work.response.statements]
-            replies = self._ask(folder / "context_attribution.jsonl", asked, self._attribution_request)
-            for work in asked:
-                work.contexts = read_contexts(replies[work.response.key], range(len(work.response.statements)))
+            for work, reply in self._ask(
+                folder / "context_attribution.jsonl",
+                [work for work in works if work.response.statements],
+                self._attribution_request,
+            ):
+                work.contexts = read_contexts(reply, range(len(work.response.statements)))
         for work in works:
-            needs = [
-                needs_citations(statement, work.contexts.values.get(number), self.attribution)
+            work.needs = [
+                statement.needs_citations(work.contexts.values.get(number), self.attribution)
                 for number, statement in enumerate(work.response.statements)
             ]
-            work.needs = tuple(needs)
-            work.asked = [number for number, need in enumerate(needs) if need]
         if self.way in (None, "iter_coe"):
             asked = [work for work in works if work.asked]
-            replies = self._ask(folder / "citation_edits.jsonl", asked, self._edits_request)
-            for work in asked:
-                work.edits = self._read_edits(work, replies[work.response.key])
+            for work, reply in self._ask(folder / "citation_edits.jsonl", asked, self._edits_request):
+                work.read_edits(reply)
         if self.way is not None:
             asked = [work for work in works if self._rated(work)]
-            replies = self._ask(folder / "citation_rating.jsonl", asked, self._rating_request)
-            for work in asked:
-                reply = replies[work.response.key]
+            for work, reply in self._ask(folder / "citation_rating.jsonl", asked, self._rating_request):
                 work.ratings = read_ratings(reply, self._rated(work))
                 if self.way == "interleaved_cot":
-                    work.edits = self._read_edits(work, reply)
+                    work.read_edits(reply)
         return [
-            Rated(work.response, tuple(self._judged(work, number) for number in range(len(work.response.statements))))
+            RatedResponse(work.response, tuple(self._statement(work, n) for n in range(len(work.response.statements))))
             for work in works
         ]
 
-    def _ask(self, path: Path, works: Sequence[_Work], request: Callable[[_Work], Request]) -> dict[str, Reply]:
-        replies, cost = ask_stage(path, self.llm, [(work.response.key, request(work)) for work in works])
-        self.cost += cost
-        return replies
+    def _ask(
+        self, path: Path, works: Sequence[_Work], request: Callable[[_Work], Request]
+    ) -> list[tuple[_Work, Reply]]:
+        """The reply to each work's request."""
+        replies = self.ask(path, {work.response.key: request(work) for work in works})
+        return [(work, replies[work.response.key]) for work in works]
 
-    def _render(self, name: str, work: _Work, **more: Any) -> tuple[tuple[str, str], ...]:
+    def _request(
+        self,
+        prompt: str,
+        work: _Work,
+        asked: Sequence[int],
+        entry: dict[str, Any],
+        reasoning: bool = False,
+        **more: Any,
+    ) -> Request:
+        """`entry`: the schema of what is said of each statement asked about."""
         response = work.response
-        prompt = Prompt.load(name, self.prompt_lang or response.lang)
-        return prompt.render(
+        messages = Prompt.load(prompt, self.prompt_lang or response.lang).render(
             documents=response.documents, question=response.question, statements=response.statements,
-            asked=[number + 1 for number in work.asked], **more,
+            asked=[number + 1 for number in asked], **more,
         )  # fmt: skip
+        return Request(messages, schema=schema(asked, entry, reasoning=reasoning), max_tokens=self.max_tokens)
 
     def _attribution_request(self, work: _Work) -> Request:
-        ids = range(len(work.response.statements))
-        messages = self._render("context_attribution", work)
-        return Request(messages, schema=schema(ids, {"context": CONTEXT_SCHEMA}), max_tokens=self.max_tokens)
+        every = range(len(work.response.statements))
+        return self._request("context_attribution", work, every, {"context": CONTEXT_SCHEMA})
 
     def _edits_request(self, work: _Work) -> Request:
-        more = {"edits": edits_schema(len(work.response.documents))}
-        return Request(
-            self._render("citation_edits", work), schema=schema(work.asked, more), max_tokens=self.max_tokens
-        )
+        return self._request("citation_edits", work, work.asked, {"edits": edits_schema(len(work.response.documents))})
 
     def _rated(self, work: _Work) -> list[int]:
         """The statements whose rating is asked for: with a chain of edits, those whose edits could be read."""
-        if self.way != "iter_coe" or self.llm.options.dry_run:
+        if self.way != "iter_coe" or self.dry_run:
             return work.asked
         return [number for number in work.asked if number in work.edits.values]
 
     def _rating_request(self, work: _Work) -> Request:
         asked = self._rated(work)
         edits = [work.edits.values.get(number, ()) for number in asked] if self.way == "iter_coe" else None
-        messages = self._render("citation_rating", replace(work, asked=asked), way=self.way, edits=edits)
-        more: dict[str, Any] = {"rating": RATING_SCHEMA}
+        entry: dict[str, Any] = {"rating": RATING_SCHEMA}
         if self.way == "interleaved_cot":
-            more = {"edits": edits_schema(len(work.response.documents)), **more}
-        constraint = schema(asked, more, reasoning=self.way == "cot")
-        return Request(messages, schema=constraint, max_tokens=self.max_tokens)
+            entry = {"edits": edits_schema(len(work.response.documents)), **entry}
+        return self._request("citation_rating", work, asked, entry, self.way == "cot", way=self.way, edits=edits)
 
-    def _read_edits(self, work: _Work, reply: Reply) -> Read[tuple[Edit, ...]]:
-        return read_edits(reply, work.asked, work.response.statements, len(work.response.documents))
-
-    def _judged(self, work: _Work, number: int) -> Judged:
-        context = work.contexts.values.get(number)
-        needs = work.needs[number]
+    def _statement(self, work: _Work, number: int) -> RatedStatement:
+        context, needs = work.contexts.values.get(number), work.needs[number]
+        nothing = dict.fromkeys(self.metrics)
         if needs is False:
-            return Judged(context, needs, ratings=dict.fromkeys(self.metrics))
+            return RatedStatement(context, needs, ratings=nothing)
+        if needs is None:
+            reason = f"attribution: {work.contexts.reasons.get(number, '')}"
+            return RatedStatement(None, None, None, nothing, dict.fromkeys(self.metrics, reason))
         ratings: dict[str, float | None] = {}
         reasons: dict[str, str] = {}
-        attribution = work.contexts.reasons.get(number, "")
-        no_edits = f"edits: {work.edits.reasons.get(number, '')}"
-        edits = work.edits.values.get(number)
-        if needs is None:
-            ratings = dict.fromkeys(self.metrics)
-            return Judged(None, None, None, ratings, dict.fromkeys(self.metrics, f"attribution: {attribution}"))
+        edits, no_edits = work.edits.values.get(number), f"edits: {work.edits.reasons.get(number, '')}"
         if self.way is not None:
             ratings[self.way] = work.ratings.values.get(number)
             if ratings[self.way] is None:
                 reasons[self.way] = work.ratings.reasons.get(number, no_edits)
         if self.edit_dist is not None:
-            value, problem = None, no_edits
-            if edits is not None:
-                value, said = self.edit_dist.rating(len(work.response.statements[number].citations), edits)
-                problem = said or ""
-            ratings["edit_dist"] = value
+            citations = len(work.response.statements[number].citations)
+            value, reason = (None, no_edits) if edits is None else self.edit_dist.rating(citations, edits)
+            ratings[EDIT_DIST] = value
             if value is None:
-                reasons["edit_dist"] = problem
+                reasons[EDIT_DIST] = reason or ""
         if ENSEMBLE in self.metrics:
-            both = [ratings[str(self.way)], ratings["edit_dist"]]
-            known = [value for value in both if value is not None]
+            known = [value for value in ratings.values() if value is not None]
             ratings[ENSEMBLE] = sum(known) / 2 if len(known) == 2 else None
             if len(known) < 2:
                 reasons[ENSEMBLE] = "; ".join(reasons.values())
-        return Judged(context, True, edits, {name: ratings[name] for name in self.metrics}, reasons)
+        return RatedStatement(context, True, edits, {name: ratings[name] for name in self.metrics}, reasons)
 
 
 @dataclass
@@ -196,8 +182,17 @@ class _Work:
     """A response on its way: what each stage said of its statements, by 0-based number."""
 
     response: Response
-    contexts: Read[Context] = field(default_factory=Read)
-    needs: tuple[bool | None, ...] = ()
-    asked: list[int] = field(default_factory=list)
-    edits: Read[tuple[Edit, ...]] = field(default_factory=Read)
-    ratings: Read[float] = field(default_factory=Read)
+    contexts: ByNumber[Context] = field(default_factory=ByNumber)
+    needs: Sequence[bool | None] = ()
+    edits: ByNumber[tuple[Edit, ...]] = field(default_factory=ByNumber)
+    ratings: ByNumber[float] = field(default_factory=ByNumber)
+
+    @property
+    def asked(self) -> list[int]:
+        """The statements that need citations."""
+        return [number for number, needs in enumerate(self.needs) if needs]
+
+    def read_edits(self, reply: Reply) -> None:
+        """The edits of the statements asked about."""
+        response = self.response
+        self.edits = read_edits(reply, self.asked, response.statements, len(response.documents))

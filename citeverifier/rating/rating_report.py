@@ -5,115 +5,98 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from citeverifier.evaluation.reporting.pictures import FALSE, TRUE
 from citeverifier.evaluation.reporting.tables import markdown, print_table
 from citeverifier.evaluation.schemes.base import value_text
-from citeverifier.rating.base import KINDS, SCENARIOS
-from citeverifier.rating.reading import Bad
+from citeverifier.rating.read_responses import BadRecord
+from citeverifier.rating.responses import KINDS, SCENARIOS
 
-Rows = tuple[list[str], list[list[str]]]
+Rows = list[list[str]]
+_PRF = ("precision", "recall", "f1")
 
 
-def system_rows(summary: Mapping[str, Any]) -> Rows:
-    """(header, rows): a system a row, with its mean number of statements a response (|R|)."""
+class Table(NamedTuple):
+    """A table of a report."""
+
+    title: str
+    header: Sequence[str]
+    rows: Rows
+
+
+def _tables(summary: Mapping[str, Any]) -> list[Table]:
+    """The tables there are."""
+    systems, planted, found = summary["systems"], summary["planted"], summary["attribution"]
+    edits = [[name, *(str(system["edits"][kind]) for kind in KINDS)] for name, system in systems.items()]
+    tables = [_systems_table(summary)]
+    if any(system["edits"][kind] for system in systems.values() for kind in KINDS):
+        tables.append(Table("edits", ["system", *KINDS], edits))
+    if planted:
+        rows = [
+            [
+                kind,
+                *(str(one[key]) for key in ("planted", "found", "right")),
+                *(value_text(one[key], None) for key in _PRF),
+            ]
+            for kind, one in planted["kinds"].items()
+        ]
+        tables.append(
+            Table("planted defects", ["edit", "planted", "found", "right", "precision", "recall", "F1"], rows)
+        )
+        steps = [[name, str(count)] for name, count in planted["monotonic"].items()]
+        tables.append(Table("steps", ["one more defect ... the rating", "steps"], steps))
+    if summary["human"]:
+        named = {
+            f"{metric}, {scenario.capitalize()}, {level}": correlation
+            for metric, scenarios in summary["human"].items()
+            for scenario, levels in scenarios.items()
+            for level, correlation in levels.items()
+        }
+        tables.append(_correlations_table("agreement with people", named))
+    if found:
+        row = [str(found["n"]), str(found["unscored"]), *(value_text(found[key], None) for key in _PRF)]
+        header = ["statements", "unscored", "precision", "recall", "F1"]
+        tables.append(Table("needs citations, against people", header, [row]))
+    if summary["improvement"]:
+        rounds = [
+            [str(one["round"]), str(one["responses"]), value_text(one["rating"], None), str(one["edits"])]
+            for one in summary["improvement"]
+        ]
+        tables.append(Table("improvement", ["round", "responses", "mean rating", "edits it asks for"], rounds))
+    return tables
+
+
+def _systems_table(summary: Mapping[str, Any]) -> Table:
+    """A system a row, with its mean number of statements a response (|R|)."""
     metrics = [(metric, scenario) for metric in summary["metrics"] for scenario in SCENARIOS]
     titles = [f"{metric}, {scenario.capitalize()}" for metric, scenario in metrics]
-    header = ["system", "responses", "statements", "missing", "unscored", *titles]
     rows = []
     for name, system in summary["systems"].items():
         ratings = [system["ratings"][metric][scenario] for metric, scenario in metrics]
         row = [name, str(system["responses"]), f"{system['length']:.2f}", value_text(system["missing_citations"], None)]
         unscored = str(system["unscored"][summary["metrics"][0]])
-        rows.append([*row, unscored, *(value_text(r["mean"], r["interval"]) for r in ratings)])
-    return header, rows
+        rows.append([*row, unscored, *(value_text(rating["mean"], rating["interval"]) for rating in ratings)])
+    return Table("ratings", ["system", "responses", "statements", "missing", "unscored", *titles], rows)
 
 
-def edit_rows(summary: Mapping[str, Any]) -> Rows:
-    """(header, rows): edits asked for, by system and kind."""
-    return ["system", *KINDS], [
-        [name, *(str(system["edits"][kind]) for kind in KINDS)] for name, system in summary["systems"].items()
-    ]
-
-
-def planted_rows(summary: Mapping[str, Any]) -> Rows:
-    """(header, rows): planted defects against the edits found."""
+def _correlations_table(title: str, named: Mapping[str, Any]) -> Table:
     rows = [
-        [kind, *(str(found[key]) for key in ("planted", "found", "right"))]
-        + [value_text(found[key], None) for key in ("precision", "recall", "f1")]
-        for kind, found in summary["planted"]["kinds"].items()
-    ]
-    return ["edit", "planted", "found", "right", "precision", "recall", "F1"], rows
-
-
-def step_rows(summary: Mapping[str, Any]) -> Rows:
-    """(header, rows): what a further planted defect did to the rating."""
-    return ["one more defect ... the rating", "steps"], [
-        [name, str(count)] for name, count in summary["planted"]["monotonic"].items()
-    ]
-
-
-_MEASURES = ("pearson", "spearman", "kendall")
-
-
-def correlation_rows(found: Mapping[str, Any]) -> Rows:
-    """(header, rows) of named correlations."""
-    rows = [
-        [name, str(one["n"]), *(value_text(one[m]["value"], one[m]["interval"]) for m in _MEASURES)]
-        for name, one in found.items()
-    ]
-    return ["", "n", "Pearson", "Spearman", "Kendall"], rows
-
-
-def human_rows(summary: Mapping[str, Any]) -> Rows:
-    """(header, rows): agreement with people, by metric, scenario and level."""
-    return correlation_rows(
-        {
-            f"{metric}, {scenario.capitalize()}, {level}": found
-            for metric, scenarios in summary["human"].items()
-            for scenario, levels in scenarios.items()
-            for level, found in levels.items()
-        }
-    )
-
-
-def improvement_rows(summary: Mapping[str, Any]) -> Rows:
-    """(header, rows): a round a row."""
-    return ["round", "responses", "mean rating", "edits it asks for"], [
-        [str(r["round"]), str(r["responses"]), value_text(r["rating"], None), str(r["edits"])]
-        for r in summary["improvement"]
-    ]
-
-
-def _tables(summary: Mapping[str, Any]) -> list[tuple[str, Rows]]:
-    """The tables there are, with their titles."""
-    tables = [("ratings", system_rows(summary))]
-    if any(count for system in summary["systems"].values() for count in system["edits"].values()):
-        tables.append(("edits", edit_rows(summary)))
-    if summary["planted"]:
-        tables += [("planted defects", planted_rows(summary)), ("steps", step_rows(summary))]
-    if summary["human"]:
-        tables.append(("agreement with people", human_rows(summary)))
-    if summary["attribution"]:
-        found = summary["attribution"]
-        row = [
-            str(found["n"]),
-            str(found["unscored"]),
-            *(value_text(found[k], None) for k in ("precision", "recall", "f1")),
+        [
+            name,
+            str(one["n"]),
+            *(value_text(one[m]["value"], one[m]["interval"]) for m in ("pearson", "spearman", "kendall")),
         ]
-        tables.append(
-            ("needs citations, against people", (["statements", "unscored", "precision", "recall", "F1"], [row]))
-        )
-    if summary["improvement"]:
-        tables.append(("improvement", improvement_rows(summary)))
-    return tables
+        for name, one in named.items()
+    ]
+    return Table(title, ["", "n", "Pearson", "Spearman", "Kendall"], rows)
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:
     """The tables on the console."""
-    for number, (title, (header, rows)) in enumerate(_tables(summary)):
-        print_table(f"{summary['rater']}: {title}" if not number else title, header, rows)
+    for number, table in enumerate(_tables(summary)):
+        title = table.title if number else f"{summary['rater']}: {table.title}"
+        print_table(title, list(table.header), table.rows)
     if warning := unscored_warning(summary):
         print(warning)
     print(f"{summary['cost']['ms_per_statement']:,.1f} ms a statement, {summary['cost']['calls']:,} LLM calls")
@@ -122,19 +105,17 @@ def print_summary(summary: Mapping[str, Any]) -> None:
 def unscored_warning(summary: Mapping[str, Any]) -> str | None:
     """What is missing from the ratings; None where all is there."""
     headline = summary["metrics"][0]
-    unscored = sum(system["unscored"][headline] for system in summary["systems"].values())
-    bad = summary["data"]["bad_records"]
-    without = sum(sum(s["ratings"][headline]["full"]["without"].values()) for s in summary["systems"].values())
-    parts = [
-        f"{unscored:,} statements are unscored" if unscored else "",
-        f"{without:,} responses have no rating" if without else "",
-        f"{bad:,} records were set aside" if bad else "",
-    ]
-    said = ", ".join(part for part in parts if part)
-    return f"{said}; the reasons stand in ratings.jsonl and bad_records.jsonl" if said else None
+    systems = summary["systems"].values()
+    counts = {
+        "statements are unscored": sum(system["unscored"][headline] for system in systems),
+        "responses have no rating": sum(sum(s["ratings"][headline]["full"]["without"].values()) for s in systems),
+        "records were set aside": summary["data"]["bad_records"],
+    }
+    missing = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    return f"{missing}; the reasons stand in ratings.jsonl and bad_records.jsonl" if missing else None
 
 
-def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[Bad]) -> Path:
+def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[BadRecord]) -> Path:
     """Write report.md (and improvement.png) and return its path."""
     low, high = summary["scale"]
     parts = [f"# Citations rated by {summary['rater']}"]
@@ -147,12 +128,14 @@ def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[Bad]) -
     )
     if "penalties" in summary["settings"]:
         parts.append(f"Weights of the penalties: {summary['settings']['penalties']['source']}.")
-    for title, rows in _tables(summary):
-        parts += [f"## {title.capitalize()}", markdown(*rows)]
+    for table in _tables(summary):
+        parts += [f"## {table.title.capitalize()}", markdown(table.header, table.rows)]
     if summary["improvement"]:
         plot_improvement(folder / "improvement.png", summary)
         parts.append("![mean rating by round](improvement.png)")
-    parts += ["## Length, missing citations, ratings", markdown(*correlation_rows(_named(summary["correlations"])))]
+    shape = {name.replace("_", " "): value for name, value in summary["correlations"].items()}
+    lengths = _correlations_table("Length, missing citations, ratings", shape)
+    parts += [f"## {lengths.title}", markdown(lengths.header, lengths.rows)]
     reasons = [
         f"- {count} times: {reason}"
         for system in summary["systems"].values()
@@ -161,16 +144,12 @@ def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[Bad]) -
     if reasons:
         parts += ["## Why statements are unscored", "\n".join(reasons)]
     if bad:
-        parts += ["## Set aside", "\n".join(f"- {entry.where}: {entry.reason}" for entry in bad[:20])]
+        parts += ["## Set aside", "\n".join(f"- {record.where}: {record.reason}" for record in bad[:20])]
     shown = {key: summary[key] for key in ("data", "settings", "cost")}
     parts += ["## Settings, data, cost", "```json\n" + json.dumps(shown, indent=2, ensure_ascii=False) + "\n```"]
     report = folder / "report.md"
     report.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     return report
-
-
-def _named(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name.replace("_", " "): value for name, value in found.items()}
 
 
 def plot_improvement(path: Path, summary: Mapping[str, Any]) -> None:
@@ -182,14 +161,16 @@ def plot_improvement(path: Path, summary: Mapping[str, Any]) -> None:
 
     rounds = summary["improvement"]
     numbers = [one["round"] for one in rounds]
-    figure, axis = plt.subplots(figsize=(4.6, 3.4))
-    axis.plot(numbers, [one["rating"] for one in rounds], marker="o", color=TRUE)
-    axis.set(xlabel="rounds of edits applied", ylabel=f"mean rating ({summary['metrics'][0]})", ylim=summary["scale"])
-    axis.set_xticks(numbers)
-    other = axis.twinx()
-    other.plot(numbers, [one["edits"] for one in rounds], marker="s", color=FALSE, linestyle="--")
-    other.set_ylabel("edits asked for (dashed)")
-    other.set_ylim(bottom=0)
+    figure, ratings = plt.subplots(figsize=(4.6, 3.4))
+    ratings.plot(numbers, [one["rating"] for one in rounds], marker="o", color=TRUE)
+    ratings.set(
+        xlabel="rounds of edits applied", ylabel=f"mean rating ({summary['metrics'][0]})", ylim=summary["scale"]
+    )
+    ratings.set_xticks(numbers)
+    edits = ratings.twinx()
+    edits.plot(numbers, [one["edits"] for one in rounds], marker="s", color=FALSE, linestyle="--")
+    edits.set_ylabel("edits asked for (dashed)")
+    edits.set_ylim(bottom=0)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     plt.close(figure)

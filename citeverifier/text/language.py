@@ -22,6 +22,7 @@ class Language:
     believed says to whoever checks it (the audit puts it there). `letters` tell the language from others.
     `large_numbers`: by how words for them begin. `refusals`: how a model begins that refuses. `reply_words`: by what
     they mean, for reading a model's free answer; `*` ends a word in any way.
+    `notes_title`: of a made document about others.
     """
 
     code: str
@@ -39,6 +40,7 @@ class Language:
     large_numbers: Mapping[str, int]
     refusals: tuple[str, ...]
     reply_words: Mapping[str, tuple[str, ...]]
+    notes_title: str
 
 
 @cache
@@ -65,6 +67,7 @@ def language(code: str) -> Language:
         large_numbers=raw["large_numbers"],
         refusals=tuple(raw["refusals"]),
         reply_words={kind: tuple(some) for kind, some in raw["reply_words"].items()},
+        notes_title=raw["notes_title"],
     )
 
 

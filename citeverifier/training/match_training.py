@@ -1,8 +1,8 @@
 """Fine-tuning an encoder for matching (paper 4): of two documents, the one that supports a statement must match better.
 
 The match is plain late interaction, BERTScore's precision (`MeanOfMatches`); the loss is cross-entropy of the
-positive document against the negative one. What comes out is an encoder's folder, for `correction=finetuned` and
-`verifier=bertscore`.
+positive document against the negative one. What comes out is an encoder's folder, for
+`verifier=bertscore`, alone or in citation correction (docs/fix.md).
 """
 
 from __future__ import annotations

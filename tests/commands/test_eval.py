@@ -521,8 +521,8 @@ def test_citefix_takes_a_correction_method_and_annotated_answers(tmp_path: Path)
     annotated = tmp_path / "annotated.jsonl"
     write_jsonl(annotated, [{"id": "a", "facts": [{"correct": True}, {"correct": False}]}])
     evaluate(
-        tmp_path, "-m", "scheme=citefix", "correction=keyword,keyword_retrieval", f"scheme.annotated={annotated}",
-        "hydra.sweep.dir=swept",
+        tmp_path, "-m", "scheme=citefix", "correction=support,retrieval", "verifier=keyword",
+        f"scheme.annotated={annotated}", "hydra.sweep.dir=swept",
     )  # fmt: skip
     keyword, retrieval = (
         json.loads(path.read_text(encoding="utf-8")) for path in sorted(tmp_path.glob("swept/*/metrics.json"))
@@ -534,5 +534,5 @@ def test_citefix_takes_a_correction_method_and_annotated_answers(tmp_path: Path)
     assert 0 < keyword["cost"]["latency_p50"] <= keyword["cost"]["latency_p90"]
     assert (retrieval["verifier"], retrieval["thresholds"]) == ("keyword + retrieval", {})
     assert "unverifiable" not in retrieval["metrics"]
-    told = refused(tmp_path, "scheme=citefix", "correction=keyword_retrieval", "scheme.count=free")
+    told = refused(tmp_path, "scheme=citefix", "correction=retrieval", "verifier=keyword", "scheme.count=free")
     assert told.startswith("count=free: expected a method that can tell how many")

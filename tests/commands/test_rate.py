@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from citeverifier.cli import app
 from citeverifier.paths import configs_dir
-from citeverifier.rating.reading import read_responses
+from citeverifier.rating.read_responses import read_responses
 
 REPOSITORY = Path(__file__).parents[2]
 RATERS = sorted(path.stem for path in (configs_dir() / "rater").glob("*.yaml"))
@@ -98,7 +98,7 @@ def test_local_on_planted_defects(tmp_path: Path) -> None:
 
 def test_cite_eval_beside_people_and_what_is_fitted_on_them(tmp_path: Path, server: ScriptedServer) -> None:
     files = people(tmp_path)
-    done = command(tmp_path, "rate", "rater=iter_coe", *files, *by_llm(server), "hydra.run.dir=run")
+    done = command(tmp_path, "rate", "rater=cite_eval", *files, *by_llm(server), "hydra.run.dir=run")
     found = metrics(tmp_path / "run")
     assert found["data"]["bad_records"] == 2
     assert "2 records were set aside" in done.stdout
@@ -111,7 +111,7 @@ def test_cite_eval_beside_people_and_what_is_fitted_on_them(tmp_path: Path, serv
     report = (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
     assert "iter_coe, Full, statements" in report
     calls = len(server.bodies)
-    command(tmp_path, "rate", "rater=iter_coe", *files, *by_llm(server), "hydra.run.dir=run")
+    command(tmp_path, "rate", "rater=cite_eval", *files, *by_llm(server), "hydra.run.dir=run")
     assert len(server.bodies) == calls, "a run into the same folder asks nothing again"
 
     for kind in ("edit_dist", "penalties"):
@@ -120,7 +120,7 @@ def test_cite_eval_beside_people_and_what_is_fitted_on_them(tmp_path: Path, serv
         assert fitted.exit_code == 0, fitted.output
         assert json.loads(out.read_text())["kind"] == kind
     command(
-        tmp_path, "rate", "rater=ensemble", "rater.coefficients=edit_dist.json", *files, *by_llm(server),
+        tmp_path, "rate", "rater=cite_eval", "rater.coefficients=edit_dist.json", *files, *by_llm(server),
         "hydra.run.dir=run2",
     )  # fmt: skip
     assert metrics(tmp_path / "run2")["metrics"] == ["ensemble", "iter_coe", "edit_dist"]
@@ -155,7 +155,7 @@ def test_generated_answers_are_rated_side_by_side(tmp_path: Path, server: Script
 
 def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
     done = command(
-        tmp_path, "rate", "rater=iter_coe", "llm.dry_run=true", "llm.cache=null", "data.split=dev", "lang=pl"
+        tmp_path, "rate", "rater=cite_eval", "llm.dry_run=true", "llm.cache=null", "data.split=dev", "lang=pl"
     )
     assert "dry run: 45 calls" in done.stdout
 
@@ -165,11 +165,14 @@ def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
     [
         (("rater=local", "verifier=keyword", "data.path=none.json"), "no such file: none.json"),
         (("rater=local", "verifier=llm_select", "data.split=dev"), "needs a verifier that scores pairs"),
-        (("rater=vanilla", "improve=2", "llm.cache=null", "data.split=dev"), "no server answers"),
+        (
+            ("rater=cite_eval", "rater.way=vanilla", "improve=2", "llm.cache=null", "data.split=dev"),
+            "no server answers",
+        ),
     ],
 )
 def test_mistakes_are_one_line(overrides: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    more = ("llm.base_url=http://127.0.0.1:1/v1", "llm.retries=0") if overrides[0] == "rater=vanilla" else ()
+    more = ("llm.base_url=http://127.0.0.1:1/v1", "llm.retries=0") if overrides[0] == "rater=cite_eval" else ()
     done = command(tmp_path, "rate", *overrides, *more, code=2)
     assert message in next(line for line in done.stderr.splitlines() if line.startswith("error: "))
 
@@ -177,8 +180,7 @@ def test_mistakes_are_one_line(overrides: tuple[str, ...], message: str, tmp_pat
 @pytest.mark.parametrize("name", RATERS)
 def test_raters_take_their_arguments(name: str) -> None:
     with initialize_config_dir(version_base="1.3", config_dir=str(configs_dir())):
-        needed = ["rater.coefficients=x.json"] if name in ("edit_dist", "ensemble") else []
-        node: Any = OmegaConf.to_container(compose("rate", [f"rater={name}", *needed]).rater, resolve=True)
+        node: Any = OmegaConf.to_container(compose("rate", [f"rater={name}"]).rater, resolve=True)
     given = {key: value for key, value in node.items() if not key.startswith("_")}
     if node.get("_partial_"):
         given |= {"verifier": None, "thresholds": None}

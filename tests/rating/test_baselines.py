@@ -13,9 +13,9 @@ from rating_cases import TEXTS, response
 from scripted_rater import rater as scripted
 
 from citeverifier.llm.client import LLM, LLMOptions
-from citeverifier.rating.base import Rated, Response
 from citeverifier.rating.baselines import AttrScore, AutoAis, Lqac
-from citeverifier.rating.scores import response_rating
+from citeverifier.rating.response_ratings import response_rating
+from citeverifier.rating.responses import RatedResponse, Response
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 
@@ -57,10 +57,10 @@ def test_auto_ais_of_nothing(tmp_path: Path) -> None:
     assert AutoAis(Holds(), HALF).rate([response()], tmp_path)[0].statements == ()
 
 
-def ask(rater: Any, folder: Path, reply: Any, *responses: Response) -> list[Rated]:
+def ask(rater: Any, folder: Path, reply: Any, *responses: Response) -> list[RatedResponse]:
     with ScriptedServer(reply) as server:
         llm = LLM(LLMOptions("scripted", base_url=server.url, retries=0))
-        rated: list[Rated] = rater(llm, None).rate(responses, folder)
+        rated: list[RatedResponse] = rater(llm, None).rate(responses, folder)
         return rated
 
 

@@ -13,10 +13,10 @@ from rating_cases import response
 from scripted_rater import rater as scripted
 
 from citeverifier.llm.client import LLM, LLMOptions
-from citeverifier.rating.base import Edit, Rated, Response
 from citeverifier.rating.cite_eval import CiteEvalAuto
-from citeverifier.rating.edit_dist import FEATURES, EditDist
 from citeverifier.rating.improve import improve
+from citeverifier.rating.rating_from_edits import FEATURES, EditDist
+from citeverifier.rating.responses import Edit, RatedResponse, Response
 
 WAYS = ("vanilla", "cot", "interleaved_cot", "iter_coe")
 
@@ -33,7 +33,9 @@ def coefficients(path: Path) -> Path:
     return path
 
 
-def rate(folder: Path, reply: Callable[[dict[str, Any]], Any], *responses: Response, **more: Any) -> list[Rated]:
+def rate(
+    folder: Path, reply: Callable[[dict[str, Any]], Any], *responses: Response, **more: Any
+) -> list[RatedResponse]:
     with ScriptedServer(reply) as server:
         return auto(server.url, **more).rate(responses, folder)
 
@@ -82,7 +84,7 @@ def test_edit_dist_alone_and_the_ensemble(tmp_path: Path) -> None:
     assert [judged.ratings for judged in one.statements] == [{"edit_dist": 5.0}, {"edit_dist": 1.5}]
     [one] = rate(tmp_path / "b", scripted, response([0], [0]), coefficients=file)
     assert list(one.statements[1].ratings.items()) == [("ensemble", 1.25), ("iter_coe", 1.0), ("edit_dist", 1.5)]
-    with pytest.raises(ValueError, match=r"rater=edit_dist: expected rater\.coefficients=FILE"):
+    with pytest.raises(ValueError, match=r"rater\.way=null: expected rater\.coefficients=FILE"):
         auto("http://127.0.0.1:1/v1", None)
 
 
@@ -127,10 +129,10 @@ def twisted(kind: str, change: Callable[[list[dict[str, Any]]], list[dict[str, A
 
 BAD = {"kind": "misleading", "citation": 9, "why": ""}
 TWISTS: dict[str, tuple[str, Callable[[list[dict[str, Any]]], list[dict[str, Any]]]]] = {
-    "expected a rating from 1 to 5, came 6": ("rating", lambda rows: [{**rows[0], "rating": 6}, *rows[1:]]),
+    "expected a rating from 1 to 5, got 6": ("rating", lambda rows: [{**rows[0], "rating": 6}, *rows[1:]]),
     "no entry for statement 1": ("rating", lambda rows: rows[1:]),
     "2 entries for statement 1": ("rating", lambda rows: [rows[0], *rows]),
-    "edits: expected a citation of 1 to 3, came misleading 9": (
+    "edits: expected a citation of 1 to 3, got misleading 9": (
         "edits", lambda rows: [{**rows[0], "edits": [BAD]}, *rows[1:]],
     ),
     "edits: no entry for statement 1": ("edits", lambda rows: rows[1:]),

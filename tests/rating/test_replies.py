@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rating_cases import response
 
 from citeverifier.llm.client import Reply
-from citeverifier.rating.base import Edit
 from citeverifier.rating.replies import read_contexts, read_edits, read_ratings
+from citeverifier.rating.responses import Edit
 
 CITED = response([0], [0, 1]).statements
 
@@ -30,7 +30,7 @@ def test_ratings() -> None:
 def test_a_rating_off_the_scale_is_none(rating: Any) -> None:
     read = read_ratings(said({"id": 1, "rating": rating}), [0])
     assert read.values == {}
-    assert read.reasons[0].startswith("expected a rating from 1 to 5, came ")
+    assert read.reasons[0].startswith("expected a rating from 1 to 5, got ")
 
 
 def test_missing_and_doubled_statements() -> None:
@@ -47,7 +47,7 @@ def test_missing_and_doubled_statements() -> None:
         (Reply('{"statements": [{"id": 1, "rating": 5}'), "JSON breaks off"),
         (Reply("[5, 5]"), 'expected {"statements": [...]}'),
         (Reply('{"statements": 5}'), 'expected {"statements": [...]}'),
-        (Reply(None, "expected JSON, came ...", raw="no"), "expected one JSON value"),
+        (Reply(None, "expected JSON, got ...", raw="no"), "expected one JSON value"),
     ],
 )
 def test_a_reply_that_cannot_be_read(reply: Reply, reason: str) -> None:
@@ -65,7 +65,7 @@ def test_a_server_without_constraints_is_read_out_of_its_prose() -> None:
 def test_contexts() -> None:
     read = read_contexts(said({"id": 1, "context": "query"}, {"id": 2, "context": "books"}), [0, 1])
     assert read.values == {0: "query"}
-    assert "expected a context of query, retrieval, response, model, came 'books'" in read.reasons[1]
+    assert "expected a context of query, retrieval, response, model, got 'books'" in read.reasons[1]
 
 
 def edits(*named: tuple[Any, Any], statement: int = 1) -> Any:
@@ -83,8 +83,8 @@ def test_edits() -> None:
 @pytest.mark.parametrize(
     ("named", "reason"),
     [
-        (("misleading", 9), "expected a citation of 1 to 3, came misleading 9"),
-        (("misleading", 0), "expected a citation of 1 to 3, came misleading 0"),
+        (("misleading", 9), "expected a citation of 1 to 3, got misleading 9"),
+        (("misleading", 0), "expected a citation of 1 to 3, got misleading 0"),
         (("misleading", 3), "misleading names [3], which is not cited"),
         (("evidence", 1), "evidence names [1], which is cited already"),
         (("improved", 1), "expected an edit with a kind of misleading"),

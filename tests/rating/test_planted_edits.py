@@ -10,11 +10,11 @@ import pytest
 from rating_cases import ByTable
 
 from citeverifier.data.mini import load_mini
-from citeverifier.rating.base import KINDS, Cited, Edit, Judged, Rated, Response, edited
-from citeverifier.rating.defects import kinds_planted, load_defects
-from citeverifier.rating.local import LocalRater
-from citeverifier.rating.penalties import Penalties
-from citeverifier.rating.planted import planted_defects
+from citeverifier.rating.by_verifier import VerifierRater
+from citeverifier.rating.planted_cases import load_defects
+from citeverifier.rating.planted_edits import planted_defects
+from citeverifier.rating.rating_from_edits import Penalties
+from citeverifier.rating.responses import KINDS, CitedStatement, Edit, RatedResponse, RatedStatement, Response
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 
@@ -48,7 +48,7 @@ def chains() -> list[Response]:
 
 
 def test_every_kind_is_planted_in_both_languages_alike(chains: list[Response]) -> None:
-    assert kinds_planted(chains) == set(KINDS)
+    assert {e.kind for one in chains for s in one.statements for e in s.planted or ()} == set(KINDS)
     planted = {
         lang: [(one.id, [s.planted for s in one.statements]) for one in chains if one.lang == lang]
         for lang in ("en", "pl")
@@ -74,11 +74,11 @@ def test_planted_edits_can_be_made(chains: list[Response]) -> None:
                 assert edit.deletes == (edit.citation in statement.citations), one.id
                 assert edit.citation is not None
                 assert edit.citation < len(one.documents)
-            assert edited(statement, statement.planted or ()).citations
+            assert statement.edited(statement.planted or ()).citations
 
 
 def test_who_knows_finds_all_and_nothing_else(chains: list[Response], tmp_path: Path) -> None:
-    rater = LocalRater(Knows(), {Support.PARTIAL: 0.4, Support.FULL: 0.9}, Penalties.load(None), True)
+    rater = VerifierRater(Knows(), {Support.PARTIAL: 0.4, Support.FULL: 0.9}, Penalties.load(None), True)
     rated = rater.rate([one for one in chains if one.lang == "en"], tmp_path)
     found = planted_defects(rated, rater)
     assert found is not None
@@ -98,7 +98,7 @@ def test_who_knows_nothing_finds_nothing(chains: list[Response], tmp_path: Path)
         def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
             return Scores(np.ones(len(pairs)))
 
-    rater = LocalRater(Blind(), {Support.PARTIAL: 0.4, Support.FULL: 0.9}, Penalties.load(None), True)
+    rater = VerifierRater(Blind(), {Support.PARTIAL: 0.4, Support.FULL: 0.9}, Penalties.load(None), True)
     found = planted_defects(rater.rate(chains[:40], tmp_path), rater)
     assert found is not None
     assert found["kinds"]["misleading"]["recall"] == 0.0
@@ -106,10 +106,10 @@ def test_who_knows_nothing_finds_nothing(chains: list[Response], tmp_path: Path)
 
 
 def test_a_defect_of_a_masked_statement_counts_as_missed() -> None:
-    statement = Cited("S.", (), planted=(Edit("evidence", 0),))
+    statement = CitedStatement("S.", (), planted=(Edit("evidence", 0),))
     one = Response("q/1", "en", "s", "?", (Document("", "S."),), (statement,), "q")
-    masked = Rated(one, (Judged("model", False, ratings={"table": None}),))
-    unscored = Rated(one, (Judged(None, None, None, {"table": None}, {"table": "no reply"}),))
+    masked = RatedResponse(one, (RatedStatement("model", False, ratings={"table": None}),))
+    unscored = RatedResponse(one, (RatedStatement(None, None, None, {"table": None}, {"table": "no reply"}),))
     found = planted_defects([masked, unscored], ByTable({}))
     assert found is not None
     assert (found["statements"], found["kinds"]["evidence"]["planted"], found["kinds"]["evidence"]["recall"]) == (

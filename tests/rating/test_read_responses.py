@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rating_cases import TEXTS, annotation, citebench
 
 from citeverifier.data.mini import load_mini
-from citeverifier.rating.base import Edit
-from citeverifier.rating.reading import load_bundled, read_responses
+from citeverifier.rating.read_responses import read_responses
+from citeverifier.rating.responses import Edit
 from citeverifier.records import RecordError, example_to_json
 
 CONVERTED = {
@@ -91,19 +91,19 @@ def test_people_in_our_format(tmp_path: Path) -> None:
 
 
 BAD = {
-    "expected a JSON object, came int": 3,
-    "expected passages (CiteBench) or documents (an example), came keys id": {"id": "x"},
-    "key 'pred': expected a string, came None": citebench() | {"pred": None},
+    "expected a JSON object, got int": 3,
+    "expected passages (CiteBench) or documents (an example), got keys id": {"id": "x"},
+    "key 'pred': expected a string, got None": citebench() | {"pred": None},
     "key 'query': expected a string": citebench() | {"query": 7},
     "key 'passages': expected a list of passages": citebench() | {"passages": []},
     "passages[0]: expected an object with text": citebench() | {"passages": ["text"]},
-    "key 'lang': expected one of en, pl, came 'de'": citebench(lang="de"),
-    "expected each id once, came 'r1' again": citebench(),
-    "expected id 1, came '2'": CONVERTED | {
+    "key 'lang': expected one of en, pl, got 'de'": citebench(lang="de"),
+    "expected each id once, got 'r1' again": citebench(),
+    "expected id 1, got '2'": CONVERTED | {
         "sample_idx": "r2",
         "prediction_sentences_and_citations": CONVERTED["prediction_sentences_and_citations"][::-1],  # type: ignore[index]
     },
-    "expected citations as printed numbers, came ['a']": CONVERTED | {
+    "expected citations as printed numbers, got ['a']": CONVERTED | {
         "sample_idx": "r2",
         "prediction_sentences_and_citations": [{"id": "1", "sentence": "S.", "citations": ["a"]}],
     },
@@ -127,8 +127,8 @@ def test_a_line_that_is_no_json_is_set_aside(tmp_path: Path) -> None:
 
 
 ANNOTATIONS = {
-    "expected ratings from 0 to 1 or null, came 6": annotation([(6, 1, 1), (1, 1, 1)]),
-    "expected statements 1, 2 as the response has them, came 1": annotation([(1, 1, 1)]),
+    "expected ratings from 0 to 1 or null, got 6": annotation([(6, 1, 1), (1, 1, 1)]),
+    "expected statements 1, 2 as the response has them, got 1": annotation([(1, 1, 1)]),
     "expected a context of 1, 2, 3, 4, query": annotation([(1, 1, 1)] * 2, ["9", "2"]),
     "expected an object with statements": {"types": []},
 }
@@ -155,12 +155,6 @@ def test_a_file_that_is_none_of_these_is_an_error(tmp_path: Path) -> None:
     path.write_text("[{]")
     with pytest.raises(RecordError, match=r"a\.json:1: expected a JSON array"):
         read_responses(path)
-
-
-def test_the_bundled_answers() -> None:
-    found = load_bundled("test", "pl")
-    assert len(found) == 25
-    assert found[0].statements[0].citations == load_mini("test", "pl")[0].statements[0].citations
 
 
 VALUES = st.recursive(

@@ -7,50 +7,47 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from citeverifier.rating.base import KINDS, Rated, Rater
-from citeverifier.rating.scores import response_rating
+from citeverifier.rating.response_ratings import response_rating
+from citeverifier.rating.responses import KINDS, RatedResponse, Rater
 
 
-def planted_defects(rated: Sequence[Rated], rater: Rater) -> dict[str, Any] | None:
+def planted_defects(rated: Sequence[RatedResponse], rater: Rater) -> dict[str, Any] | None:
     """By kind, precision and recall of the edits found against those planted, citation for citation; None without any.
 
     Only edits of the kind on the very document count. `monotonic`: of the steps from a response to the one with a
     further planted defect, how many lowered the headline rating, left it, or raised it.
     """
     cases = [
-        (statement.planted, judged.edits or ())
+        (cited.planted, statement.edits or ())
         for one in rated
-        for statement, judged in zip(one.response.statements, one.statements, strict=True)
+        for cited, statement in one.pairs
         # a statement that was masked, rightly or not, has no edits; an unscored one says nothing
-        if statement.planted is not None and (judged.edits is not None or judged.applicable is False)
+        if cited.planted is not None and (statement.edits is not None or statement.applicable is False)
     ]
     if not cases:
         return None
     kinds = {}
     for kind in KINDS:
-        cells = [
-            ({e.citation for e in planted if e.kind == kind}, {e.citation for e in edits if e.kind == kind})
-            for planted, edits in cases
-        ]
-        hit = sum(len(planted & edits) for planted, edits in cells)
-        found = sum(len(edits) for _, edits in cells)
-        there = sum(len(planted) for planted, _ in cells)
-        kinds[kind] = {"planted": there, "found": found, "right": hit, **prf(hit, found - hit, there - hit)}
-    sound = [not edits for planted, edits in cases if not planted]
+        cells = [[{edit.citation for edit in edits if edit.kind == kind} for edits in case] for case in cases]
+        right = sum(len(planted & found) for planted, found in cells)
+        planted_count, found_count = (sum(len(cell[i]) for cell in cells) for i in (0, 1))
+        scores = prf(right, found_count - right, planted_count - right)
+        kinds[kind] = {"planted": planted_count, "found": found_count, "right": right, **scores}
+    left_alone = [not edits for planted, edits in cases if not planted]
     return {
         "statements": len(cases),
         "kinds": kinds,
-        "sound_statements": len(sound),
-        "sound_left_alone": sum(sound) / len(sound) if sound else None,
+        "sound_statements": len(left_alone),
+        "sound_left_alone": sum(left_alone) / len(left_alone) if left_alone else None,
         "monotonic": _steps(rated, rater),
     }
 
 
-def _steps(rated: Sequence[Rated], rater: Rater) -> dict[str, int]:
+def _steps(rated: Sequence[RatedResponse], rater: Rater) -> dict[str, int]:
     chains: dict[tuple[str, str, str], list[tuple[int, float | None]]] = {}
     for one in rated:
         if one.response.chain is not None:
-            defects = sum(len(statement.planted or ()) for statement in one.response.statements)
+            defects = sum(len(cited.planted or ()) for cited in one.response.statements)
             rating, _ = response_rating(one, rater.metrics[0], "full", rater.low)
             key = (one.response.system, one.response.chain, one.response.lang)
             chains.setdefault(key, []).append((defects, rating))

@@ -14,9 +14,11 @@ from rating_cases import QUESTIONS, TEXTS, response
 
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
-from citeverifier.rating.base import Cited, Edit, edited
-from citeverifier.rating.local import EARLIER, QUESTION, Grade, LocalRater, Premise, context_of, edits_of, fit_levels
-from citeverifier.rating.penalties import Penalties
+from citeverifier.evaluation.thresholds import fit_thresholds
+from citeverifier.rating.by_verifier import VerifierRater, rating_questions
+from citeverifier.rating.edits_by_support import EARLIER, QUESTION, Grade, Premise, context_of, edits_of
+from citeverifier.rating.rating_from_edits import Penalties
+from citeverifier.rating.responses import CitedStatement, Edit
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.keyword import Keyword
@@ -67,21 +69,21 @@ CASES: dict[str, tuple[tuple[int, ...], dict[Premise, Grade], list[tuple[str, in
 def test_edits(name: str) -> None:
     citations, known, expected = CASES[name]
     count = sum(isinstance(premise, tuple) and len(premise) == 1 for premise in known)
-    found = edits_of(Cited("S.", citations), known, count)
+    found = edits_of(CitedStatement("S.", citations), known, count)
     assert [(edit.kind, edit.citation) for edit in found] == expected
 
 
 def test_numbers_that_name_no_document_mislead() -> None:
-    statement = Cited("S.", (0,), dangling=(7,))
+    statement = CitedStatement("S.", (0,), dangling=(7,))
     found = edits_of(statement, grades([F, N], {(0, 1): F}), 2)
     assert found == (Edit("misleading", 6),)
-    assert edited(statement, found) == Cited("S.", (0,))
+    assert statement.edited(found) == CitedStatement("S.", (0,))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_edits_can_be_made(name: str) -> None:
     citations, known, _ = CASES[name]
-    statement = Cited("S.", citations)
+    statement = CitedStatement("S.", citations)
     for edit in edits_of(statement, known, 4 if (3,) in known else 3):
         assert edit.deletes == (edit.citation in citations)
 
@@ -120,8 +122,8 @@ class Said(Scorer):
         )
 
 
-def rater(verifier: Said, attribution: bool = True) -> LocalRater:
-    return LocalRater(verifier, HALF, Penalties.load(None), attribution)
+def rater(verifier: Said, attribution: bool = True) -> VerifierRater:
+    return VerifierRater(verifier, HALF, Penalties.load(None), attribution)
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
@@ -162,14 +164,25 @@ def test_what_the_verifier_cannot_score_is_unscored(tmp_path: Path) -> None:
     assert one.statements[1].applicable is None
 
 
+def test_all_money_is_counted(tmp_path: Path) -> None:
+    class Paid(Said):
+        def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+            return replace(super().score(pairs, level), cost=Cost(calls=1, money=0.01 * len(pairs)))
+
+    by_paid = rater(Paid())
+    by_paid.rate([response([0], [2])], tmp_path)
+    asked = sum(len(json.loads(line)["premises"]) for line in (tmp_path / "support.jsonl").read_text().splitlines())
+    assert (by_paid.cost.calls, by_paid.cost.money) == (2, pytest.approx(0.02 * asked))
+
+
 def test_thresholds_of_the_forms_asked() -> None:
-    found = fit_levels(Keyword(), load_mini("dev", "all"), "mini")
-    assert found[Support.PARTIAL] == pytest.approx(0.1603, abs=1e-3)
-    assert found[Support.FULL] > found[Support.PARTIAL]
+    found = fit_thresholds(Keyword(), rating_questions(load_mini("dev", "all")), "mini").thresholds
+    assert found[Support.PARTIAL].value == pytest.approx(0.1603, abs=1e-3)
+    assert found[Support.FULL].value > found[Support.PARTIAL].value
 
 
 def test_thresholds_need_halves() -> None:
     example = load_mini("dev", "en")[0]
     unsure = replace(example, statements=tuple(replace(s, kind="bridge") for s in example.statements))
-    with pytest.raises(ValueError, match=r"mine: expected dev examples .* for level full"):
-        fit_levels(Said(lambda pair: 1.0), [unsure], "mine")
+    with pytest.raises(ValueError, match="mine: expected dev pairs that reach level full and ones that do not"):
+        fit_thresholds(Said(lambda pair: 1.0), rating_questions([unsure]), "mine")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from rating_cases import ByTable, response
 from scipy import stats
 
-from citeverifier.rating.base import Cited, Human, Judged, Rated, Response
-from citeverifier.rating.people import attribution, correlations, human_correlations, shape_correlations
-from citeverifier.rating.scores import rating_row, response_rating, systems
-from citeverifier.rating.summary import summarise
+from citeverifier.rating.agreement_with_people import attribution, correlations, human_correlations, shape_correlations
+from citeverifier.rating.rating_summary import summarise
+from citeverifier.rating.response_ratings import rating_row, response_rating, systems
+from citeverifier.rating.responses import CitedStatement, HumanRatings, RatedResponse, RatedStatement, Response
 
 TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {
     "all cited": ([[0], [1]], [5.0, 2.0], 3.5, 3.5),
@@ -26,7 +25,7 @@ TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {
 }
 
 
-def rated(name: str) -> Rated:
+def rated(name: str) -> RatedResponse:
     citations, values, _, _ = TABLE[name]
     return ByTable({name: values}).rated(response(*citations, identity=name))
 
@@ -44,8 +43,11 @@ def test_why_there_is_no_rating() -> None:
     }  # fmt: skip
     for name, reason in reasons.items():
         assert response_rating(rated(name), "table", "full", 1.0) == (None, reason)
-    assert response_rating(Rated(response(), ()), "table", "full", 1.0) == (None, "the answer has no statements")
-    unknown = Rated(response([]), (Judged(applicable=None, ratings={"table": None}),))
+    assert response_rating(RatedResponse(response(), ()), "table", "full", 1.0) == (
+        None,
+        "the answer has no statements",
+    )
+    unknown = RatedResponse(response([]), (RatedStatement(applicable=None, ratings={"table": None}),))
     assert response_rating(unknown, "table", "full", 1.0)[1] == (
         "not known of 1 of 1 statements whether they need citations"
     )
@@ -70,10 +72,12 @@ def test_the_system_table() -> None:
     assert list(both) == ["s", "t"]
 
 
-def with_people(identity: str, values: list[Any], people: list[float | None], contexts: str = "retrieval") -> Rated:
+def with_people(
+    identity: str, values: list[Any], people: list[float | None], contexts: str = "retrieval"
+) -> RatedResponse:
     one = ByTable({identity: values}).rated(response(*[[0]] * len(values), identity=identity))
     statements = tuple(
-        replace(statement, human=Human((rating,) * 3, (contexts,) * 3))  # type: ignore[arg-type]
+        replace(statement, human=HumanRatings((rating,) * 3, (contexts,) * 3))  # type: ignore[arg-type]
         for statement, rating in zip(one.response.statements, people, strict=True)
     )
     return replace(one, response=replace(one.response, statements=statements))
@@ -99,8 +103,8 @@ def test_agreement_with_people() -> None:
 
 
 def test_correlations_of_too_little_are_undefined() -> None:
-    for x in ([], [1.0, 2.0], [1.0, 1.0, 1.0]):
-        found = correlations(np.array(x), np.array(x), [str(i) for i in range(len(x))], 13)
+    for values in ([], [1.0, 2.0], [1.0, 1.0, 1.0]):
+        found = correlations([(str(i), value, value) for i, value in enumerate(values)], 13)
         assert found["pearson"] == {"value": None, "interval": None}
 
 
@@ -114,14 +118,22 @@ def test_length_missing_and_rating() -> None:
 
 
 def test_attribution() -> None:
-    statements = (
-        Cited("a", (0,), human=Human((), ("retrieval",) * 3)), Cited("b", (), human=Human((), ("model",) * 3)),
-        Cited("c", (0,), human=Human((), ("query",) * 3)), Cited("d", (), human=Human((), ("retrieval",) * 3)),
-        Cited("e", (), human=Human((), ("retrieval", "model"))), Cited("f", (), human=Human((), ("query",) * 3)),
-    )  # fmt: skip
+    contexts = [
+        ("retrieval",) * 3,
+        ("model",) * 3,
+        ("query",) * 3,
+        ("retrieval",) * 3,
+        ("retrieval", "model"),
+        ("query",) * 3,
+    ]
+    cited = [(0,), (), (0,), (), (), ()]
+    statements = tuple(
+        CitedStatement("a", citations, human=HumanRatings((), own))  # type: ignore[arg-type]
+        for citations, own in zip(cited, contexts, strict=True)
+    )
     needs = [True, False, True, False, True, None]
     one = Response("q", "en", "s", "?", (), statements)
-    found = attribution([Rated(one, tuple(Judged(applicable=need) for need in needs))])
+    found = attribution([RatedResponse(one, tuple(RatedStatement(applicable=need) for need in needs))])
     assert found is not None
     assert (found["n"], found["unscored"]) == (4, 1)
     assert (found["precision"], found["recall"], found["f1"]) == (0.5, 0.5, 0.5)

@@ -7,13 +7,14 @@ each statement gets a rating from 1 (useless citations) to 5 (nothing to mend).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal
 
 from citeverifier.cost import Cost
-from citeverifier.records import Document
+from citeverifier.records import Document, Example, Statement
 
 Context = Literal["query", "retrieval", "response", "model"]
 CONTEXTS: tuple[Context, ...] = ("query", "retrieval", "response", "model")
@@ -42,7 +43,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Human:
+class HumanRatings:
     """What people said of a statement: ratings from 1 to 5 (None = needs no citation), contexts; one an annotator."""
 
     ratings: tuple[float | None, ...] = ()
@@ -63,7 +64,7 @@ class Human:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedStatement:
     """A statement of a response: its citations as 0-based positions, and the printed numbers that name no document.
 
     `planted`: the edits that a made case is known to need.
@@ -72,8 +73,29 @@ class Cited:
     text: str
     citations: tuple[int, ...]
     dangling: tuple[int, ...] = ()
-    human: Human | None = None
+    human: HumanRatings | None = None
     planted: tuple[Edit, ...] | None = None
+
+    @property
+    def cites(self) -> bool:
+        """Whether it cites anything, be it no document that exists."""
+        return bool(self.citations or self.dangling)
+
+    def edited(self, edits: Sequence[Edit]) -> CitedStatement:
+        """The statement after its edits; those without a document change nothing, dangling numbers go."""
+        gone = {edit.citation for edit in edits if edit.deletes}
+        added = [edit.citation for edit in edits if not edit.deletes and edit.citation is not None]
+        kept = [citation for citation in self.citations if citation not in gone]
+        return replace(self, citations=tuple(dict.fromkeys([*kept, *added])), dangling=())
+
+    def needs_citations(self, context: Context | None, attributed: bool = True) -> bool | None:
+        """What cites needs citations, else what rests on documents; None where that is unknown.
+
+        Without attribution (the ablation) every statement needs some.
+        """
+        if not attributed or self.cites:
+            return True
+        return None if context is None else context == "retrieval"
 
 
 @dataclass(frozen=True)
@@ -85,7 +107,7 @@ class Response:
     system: str
     question: str
     documents: tuple[Document, ...]
-    statements: tuple[Cited, ...]
+    statements: tuple[CitedStatement, ...]
     chain: str | None = None
 
     @property
@@ -93,9 +115,21 @@ class Response:
         """Known by: "SYSTEM/ID/LANG"."""
         return f"{self.system}/{self.id}/{self.lang}"
 
+    @classmethod
+    def from_example(cls, example: Example, system: str) -> Response:
+        """An example's statements with their citations."""
+        statements = tuple(CitedStatement(statement.text, statement.citations) for statement in example.statements)
+        return cls(example.id, example.lang, system, example.question, example.documents, statements)
+
+    def to_example(self) -> Example:
+        """The response as an example: a file of these can be rated again."""
+        statements = tuple(Statement(statement.text, statement.citations) for statement in self.statements)
+        meta = {"system": self.system}
+        return Example(self.id, self.lang, self.id, self.question, self.documents, statements, meta=meta)
+
 
 @dataclass(frozen=True)
-class Judged:
+class RatedStatement:
     """What a rater says of a statement.
 
     `applicable`: whether it needs citations; None where that is not known. `edits`: None where none were asked for or
@@ -110,50 +144,49 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Rated:
-    """A response with one judgement a statement.
+class RatedResponse:
+    """A response with a rating for each statement.
 
     `overall`: by scenario and metric, response ratings that are not means over statements.
     """
 
     response: Response
-    statements: tuple[Judged, ...]
+    statements: tuple[RatedStatement, ...]
     overall: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
+    @property
+    def pairs(self) -> list[tuple[CitedStatement, RatedStatement]]:
+        """Each statement with its rating."""
+        return list(zip(self.response.statements, self.statements, strict=True))
 
-class Rater(Protocol):
+    def edited(self) -> Response:
+        """The response with the edits of its statements made; statements without edits stay as they are."""
+        statements = tuple(cited.edited(rated.edits) if rated.edits else cited for cited, rated in self.pairs)
+        return replace(self.response, statements=statements)
+
+
+class Rater(ABC):
     """Rates responses; `metrics` are its ratings by name, the headline first, from `low` to `high`."""
 
-    name: str
+    low: float = LOWEST
+    high: float = HIGHEST
     metrics: tuple[str, ...]
-    low: float
-    high: float
-    cost: Cost
+    dry_run: bool = False  # counts what calls would cost and sends nothing
 
-    def rate(self, responses: Sequence[Response], folder: Path) -> list[Rated]:
-        """One `Rated` a response, in order; the stages' files are left in `folder`."""
-        ...
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.cost = Cost()
 
+    @abstractmethod
+    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
+        """One rated response each, in order; what stages leave is in `folder`. The cost is added to `cost`."""
 
-def needs_citations(statement: Cited, context: Context | None, attributed: bool = True) -> bool | None:
-    """Whether a statement needs citations: what cites does, else what rests on documents; None where that is unknown.
-
-    Without attribution (the ablation) every statement needs some.
-    """
-    if not attributed or statement.citations or statement.dangling:
-        return True
-    return None if context is None else context == "retrieval"
+    def settings(self) -> dict[str, Any]:
+        """What ratings depend on besides the data: weights, thresholds, coefficients, and where these come from."""
+        return {}
 
 
-def edited(statement: Cited, edits: Sequence[Edit]) -> Cited:
-    """The statement after its edits; those without a document change nothing, dangling numbers go."""
-    gone = {edit.citation for edit in edits if edit.deletes}
-    added = [edit.citation for edit in edits if not edit.deletes and edit.citation is not None]
-    kept = [citation for citation in statement.citations if citation not in gone]
-    return replace(statement, citations=tuple(dict.fromkeys([*kept, *added])), dangling=())
-
-
-def statements_of(responses: Sequence[Response]) -> Iterator[tuple[Response, int, Cited]]:
+def statements_of(responses: Sequence[Response]) -> Iterator[tuple[Response, int, CitedStatement]]:
     """Each statement with its response and its 0-based number."""
     for response in responses:
         for number, statement in enumerate(response.statements):

@@ -1,0 +1,186 @@
+"""Ratings from edits: EditDist's regression on their shares (paper 3), and penalties that need no people.
+
+Both are files of numbers, fitted on people's ratings by `citeverifier fit-ratings`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.rating.responses import HIGHEST, KINDS, LOWEST, Edit
+from citeverifier.records import read_jsonl
+
+KEEP = "keep"
+FEATURES = (*KINDS, KEEP)
+PRIOR = Path(__file__).with_name("prior.json")
+_LEAST, _MOST = 0.01, 10.0  # bounds of a fitted penalty; above 0, so that every edit lowers the rating
+
+Case = tuple[int, Sequence[Edit]]  # how many citations a statement has, and the edits they need
+
+
+@dataclass(frozen=True)
+class EditDist:
+    """A statement's rating is a weighted sum of the shares of its edits (`shares`).
+
+    `coefficients` by feature: the rating of a statement that has nothing but that kind, None where no rated statement
+    had it. `fitted_on`: what on, and how well.
+    """
+
+    coefficients: Mapping[str, float | None]
+    fitted_on: Mapping[str, float | int | str]
+
+    def rating(self, citations: int, edits: Sequence[Edit]) -> tuple[float | None, str | None]:
+        """(rating from 1 to 5, None), or (None, why not)."""
+        total = 0.0
+        for name, share in shares(citations, edits).items():
+            coefficient = self.coefficients.get(name)
+            if share and coefficient is None:
+                return None, f"EditDist has no coefficient for {name}: no statement that it was fitted on had it"
+            total += share * (coefficient or 0.0)
+        return min(HIGHEST, max(LOWEST, total)), None
+
+    def save(self, path: Path) -> None:
+        """Write it as JSON."""
+        _save(path, "edit_dist", {"coefficients": self.coefficients, "fitted_on": self.fitted_on})
+
+    @classmethod
+    def load(cls, path: str | Path) -> EditDist:
+        """Read such a file; raises ValueError where it is something else."""
+        row = _load(path, "edit_dist", "coefficients", FEATURES)
+        return cls(row["coefficients"], row["fitted_on"])
+
+    @classmethod
+    def fit(cls, cases: Sequence[Case], ratings: Sequence[float], source: str) -> EditDist:
+        """By least squares; raises ValueError on fewer cases than features that occur."""
+        rows = np.array([list(shares(*case).values()) for case in cases], dtype=np.float64).reshape(-1, len(FEATURES))
+        target = np.asarray(ratings, dtype=np.float64)
+        occurs = _occurring(rows, source)
+        # shares add up to 1, so there is no intercept
+        coefficients = np.linalg.lstsq(rows[:, occurs], target, rcond=None)[0]
+        error = target - rows[:, occurs] @ coefficients
+        values = iter(coefficients.tolist())
+        spread = float(((target - target.mean()) ** 2).sum())
+        r2 = 1 - float((error**2).sum()) / spread if spread else 0.0
+        return cls(
+            {name: next(values) if there else None for name, there in zip(FEATURES, occurs, strict=True)},
+            {"source": source, "statements": len(rows), "rmse": float(np.sqrt((error**2).mean())), "r2": r2},
+        )
+
+
+def shares(citations: int, edits: Sequence[Edit]) -> dict[str, float]:
+    """The shares of the six kinds of edit, and of `keep`, the citations that stay; they add up to 1.
+
+    A statement without citations and without edits has nothing to mend: all of it is `keep`.
+    """
+    counts = Counter(edit.kind for edit in edits)
+    counts[KEEP] = max(0, citations - sum(edit.deletes for edit in edits))
+    total = counts.total()
+    return {name: counts[name] / total if total else float(name == KEEP) for name in FEATURES}
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """A statement's rating is `1 + 4 exp(-(w1 n1 + w2 n2 + ...))`: every further edit lowers it, never to 1.
+
+    `weights` by kind of edit, each above 0. `source`: where they come from, to be shown beside ratings. Those that come
+    with the package are a prior: set by hand, in the order in which paper 3's guidelines weigh defects, not learnt from
+    anybody's ratings.
+    """
+
+    weights: Mapping[str, float]
+    source: str
+
+    def rating(self, edits: Sequence[Edit]) -> float:
+        """From 1 (never reached) to 5 (no edits)."""
+        return LOWEST + (HIGHEST - LOWEST) * math.exp(-sum(self.weights[edit.kind] for edit in edits))
+
+    def save(self, path: Path) -> None:
+        """Write them as JSON."""
+        _save(path, "penalties", {"source": self.source, "weights": self.weights})
+
+    @classmethod
+    def load(cls, path: str | Path | None) -> Penalties:
+        """Read such a file (None: the prior); raises ValueError where it is something else."""
+        row = _load(path or PRIOR, "penalties", "weights", KINDS)
+        if min(row["weights"].values()) <= 0:
+            raise ValueError(f"{path}: expected weights above 0, got {row['weights']}")
+        return cls(row["weights"], row["source"])
+
+    @classmethod
+    def fit(cls, cases: Sequence[Case], ratings: Sequence[float], source: str) -> Penalties:
+        """Weights of least squared error in the rating; kinds that no statement has keep the prior's.
+
+        Raises ValueError on fewer cases than kinds that occur.
+        """
+        from scipy.optimize import least_squares
+
+        rows = [[sum(edit.kind == kind for edit in edits) for kind in KINDS] for _, edits in cases]
+        counts = np.array(rows, dtype=np.float64).reshape(-1, len(KINDS))
+        target = np.asarray(ratings, dtype=np.float64)
+        occurs = _occurring(counts, source)
+        prior = cls.load(None)
+        weights = np.array([prior.weights[kind] for kind in KINDS])
+
+        def error(tried: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.asarray(LOWEST + (HIGHEST - LOWEST) * np.exp(-counts[:, occurs] @ tried) - target)
+
+        fitted = least_squares(error, weights[occurs], bounds=(_LEAST, _MOST))
+        weights[occurs] = fitted.x
+        others = [kind for kind, there in zip(KINDS, occurs, strict=True) if not there]
+        kept = f"; prior kept for {', '.join(others)}" if others else ""
+        rmse = math.sqrt(float((fitted.fun**2).mean()))
+        return cls(
+            dict(zip(KINDS, weights.tolist(), strict=True)),
+            f"fitted on {len(counts)} rated statements of {source}, rmse {rmse:.3f}{kept}",
+        )
+
+
+def fit_ratings(run: Path, kind: Literal["edit_dist", "penalties"]) -> EditDist | Penalties:
+    """Fit on the statements of a rating run that have both edits and people's ratings.
+
+    Raises FileNotFoundError where the folder holds no run, ValueError where it has too few such statements.
+    """
+    rows: list[Any] = list(read_jsonl(run / "ratings.jsonl", lambda row: row))
+    statements = [statement for row in rows for statement in row["statements"]]
+    rated = [one for one in statements if one["edits"] is not None and one["human"] is not None]
+    if not rated:
+        raise ValueError(
+            f"{run / 'ratings.jsonl'}: expected statements with edits and people's ratings (data.human=FILE, a rater "
+            f"that makes edits), got none of {len(statements)}"
+        )
+    cases = [(len(one["citations"]), [Edit(**edit) for edit in one["edits"]]) for one in rated]
+    return (Penalties if kind == "penalties" else EditDist).fit(cases, [one["human"] for one in rated], str(run))
+
+
+def _occurring(rows: NDArray[np.float64], source: str) -> NDArray[np.bool_]:
+    """Which columns any row has; raises ValueError where there are no more rows than such columns."""
+    occurs = np.asarray(rows.sum(axis=0) > 0)
+    if not occurs.any() or len(rows) <= occurs.sum():
+        raise ValueError(
+            f"{source}: expected more rated statements than kinds of edit that occur ({occurs.sum()}), and some edits; "
+            f"got {len(rows)} statements"
+        )
+    return occurs
+
+
+def _save(path: Path, kind: str, values: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps({"kind": kind, **values}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _load(path: str | Path, kind: str, key: str, names: Sequence[str]) -> dict[str, Any]:
+    row: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    if row.get("kind") != kind or set(row.get(key, {})) != set(names):
+        raise ValueError(
+            f"{path}: expected {kind} with {key} for {', '.join(names)}, got {', '.join(row)}; make such a file with "
+            f"`citeverifier fit-ratings RUN_DIR --kind {kind}`"
+        )
+    return row
