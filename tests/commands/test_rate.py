@@ -103,7 +103,7 @@ def test_cite_eval_beside_people_and_what_is_fitted_on_them(tmp_path: Path, serv
     assert found["data"]["bad_records"] == 2
     assert "2 records were set aside" in done.stdout
     reasons = [json.loads(line)["reason"] for line in (tmp_path / "run/bad_records.jsonl").read_text().splitlines()]
-    assert any("came 6" in reason for reason in reasons)
+    assert any("got 6" in reason for reason in reasons)
     assert any("key 'pred'" in reason for reason in reasons)
     assert found["systems"]["gpt"]["responses"] == 7
     assert found["human"]["iter_coe"]["full"]["statements"]["pearson"]["value"] > 0.85

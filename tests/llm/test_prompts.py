@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.llm.prompts import FOLDER, Prompt, fence
-from citeverifier.rating.base import Cited, Edit
+from citeverifier.rating.responses import CitedStatement, Edit
 from citeverifier.records import LANGUAGES, Document
 
 DOCUMENTS = [Document("Vistula", "The Vistula is 1,047 km long."), Document("", "It rises in the Beskids.")]
@@ -129,7 +129,7 @@ def test_fences(text: str) -> None:
 ONE = ("citation_support", "citation_relevance")  # prompts about one statement
 RATING = {
     "documents": DOCUMENTS, "question": "How long is it?",
-    "statements": [Cited("It is long.", (0, 1)), Cited("It is.", ())],
+    "statements": [CitedStatement("It is long.", (0, 1)), CitedStatement("It is.", ())],
     "asked": [1, 2], "edits": [(Edit("misleading", 0),), ()], "statement": "It is long.",
 }  # fmt: skip
 
