@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
+from citeverifier.cost import Cost
 from citeverifier.evaluation.thresholds import (
     DecisionThreshold,
     Fitted,
@@ -114,3 +115,21 @@ def test_a_verifier_brings_its_own() -> None:
             FULL: DecisionThreshold(0.8, "brought by the verifier"),
         }
     )
+
+
+def test_a_dry_run_fits_nothing_and_counts_what_it_would_ask(pairs: list[Pair]) -> None:
+    class Dry(ByLabel):
+        dry_run = True
+
+        def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+            return Scores(np.full(len(pairs), np.nan), {}, Cost(calls=len(pairs)))
+
+    fitted = fit_thresholds(Dry(lambda pair: 0.5), dev_questions(pairs, 13), "dev")
+    assert {(t.value, t.source) for t in fitted.thresholds.values()} == {(0.5, "dry run: not fitted")}
+    assert fitted.cost.calls == 48
+
+
+def test_prompted_verifiers_bring_no_thresholds() -> None:
+    from citeverifier.verifiers.prompted import PromptedScorer
+
+    assert PromptedScorer.thresholds is Scorer.thresholds

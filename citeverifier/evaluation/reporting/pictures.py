@@ -88,7 +88,7 @@ def bars(panels: Mapping[str, Sequence[Mark]]) -> str:
     columns = min(4, len(panels))
     rows = -(-len(panels) // columns)
     figure, axes = _figure(2.5 * columns, rows * (0.2 * len(names) + 0.75), rows, columns)
-    tips = []
+    tips: list[str] = []
     for axis, title in zip(axes.flat, panels, strict=False):
         axis.set(xlim=(0, 1), ylim=(len(names) - 0.4, -0.6), xticks=[0, 0.5, 1])
         axis.set_yticks(range(len(names)), names)
@@ -117,7 +117,7 @@ def matrix(names: Sequence[str], cells: Sequence[Sequence[tuple[float | None, st
     axis.set_yticks(np.arange(size) + 0.5, shown)
     axis.set_xticks(np.arange(size) + 0.5, [name.split()[-1] for name in shown])
     axis.xaxis.tick_top()
-    tips = []
+    tips: list[str] = []
     for y, row in enumerate(cells):
         for x, (value, tip) in enumerate(row):
             strength = max(0.0, value or 0.0)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from citeverifier.evaluation.schemes.base import DECISIONS, EXACT, Scheme
+from citeverifier.evaluation.schemes.base import DECISIONS, EXACT, MetricColumn, Scheme
 from citeverifier.evaluation.schemes.shares import Share, exact_shares
 from citeverifier.evaluation.schemes.trials import Prediction, Trial, askers
 from citeverifier.records import Example, Support
@@ -27,7 +27,7 @@ class EachDocument(Scheme):
     context: bool = False
     include_corrupted: bool = True
     level: Support = Support.PARTIAL
-    columns: ClassVar = (*DECISIONS, EXACT)
+    columns: ClassVar[tuple[MetricColumn, ...]] = (*DECISIONS, EXACT)
 
     def trials(self, records: Sequence[Example]) -> list[Trial]:
         """Trials in the order of the examples and their documents."""

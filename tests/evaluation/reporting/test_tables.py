@@ -12,6 +12,7 @@ import pytest
 from citeverifier.answers.correction.citefix import CiteFix
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.tables import (
+    decided_by,
     headline_rows,
     markdown,
     part_rows,
@@ -79,6 +80,22 @@ def test_the_column_of_unscored_as_wrong_is_there_only_where_something_is(
 ) -> None:
     _, summary = evaluate(Merged(), [worked_example], lambda trial: 0.9)
     assert [row[0] for row in headline_rows(summary)[1]] == ["fitted threshold", "default 0.5"]
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "expected"),
+    [
+        ({"full": "fitted on 24 dev pairs of mini"}, ("fitted threshold", "default 0.5")),
+        ({"full": "brought by the verifier"}, ("the verifier's threshold", "default 0.5")),
+        ({"k": "chosen on 70 dev statements of mini"}, ("parameters chosen on dev", "parameters as given")),
+        ({}, ("as decided", None)),
+    ],
+)
+def test_a_fitted_threshold_is_told_only_where_one_was_fitted(
+    thresholds: dict[str, str], expected: tuple[str, str | None]
+) -> None:
+    summary = {"thresholds": {name: {"value": 0.5, "source": source} for name, source in thresholds.items()}}
+    assert decided_by(summary) == expected
 
 
 def test_part_rows_show_what_one_class_defines(summary: dict[str, Any]) -> None:
