@@ -14,7 +14,7 @@ from citeverifier.paths import configs_dir
 from citeverifier.records import LEVELS
 from citeverifier.verifiers.base import Scorer, Selector
 
-_WHAT = {Scorer: "scores pairs", Selector: "selects from a list"}
+_WHAT: dict[type, str] = {Scorer: "scores pairs", Selector: "selects from a list"}
 
 
 def check_served(scheme: Scheme, verifier: Any, records: Sequence[Any]) -> None:
