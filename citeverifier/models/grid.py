@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from citeverifier.metrics.decisions import Floats
+from citeverifier.models.folds import Fold
 from citeverifier.models.inputs import StatementTooLong, pad
 from citeverifier.models.token_batches import Batches, Logits
 from citeverifier.records import Pair, Support
@@ -54,7 +54,7 @@ class Cells:
         distinct = list(dict.fromkeys(cells))
         rows = [self.encode(*cell) for cell in distinct]
         lengths = [max(map(len, row.values())) for row in rows]
-        found: dict[Cell, float] = {}
+        values_by_cell: dict[Cell, float] = {}
 
         def forward(batch: list[int]) -> None:
             inputs = {
@@ -62,10 +62,10 @@ class Cells:
                 for name in rows[batch[0]]
             }
             values = self.values(self.model, inputs).double().cpu().tolist()
-            found.update({distinct[i]: value for i, value in zip(batch, values, strict=True)})
+            values_by_cell.update({distinct[i]: value for i, value in zip(batch, values, strict=True)})
 
         self.batches.run(lengths, forward)
-        return found, sum(lengths)
+        return values_by_cell, sum(lengths)
 
 
 @dataclass(frozen=True)
@@ -89,16 +89,16 @@ class Chunks:
         _, premise = render_pair(pair, context=False)
         if not self.by_sentence and self._length(premise) <= room:
             return [premise]
-        found: list[str] = []
+        chunks: list[str] = []
         for document in pair.documents:
             for sentence in sentences(render_document(document), pair.lang):
                 for piece in self._pieces(sentence, room):
-                    joined = f"{found[-1]} {piece}" if found and not self.by_sentence else ""
+                    joined = f"{chunks[-1]} {piece}" if chunks and not self.by_sentence else ""
                     if joined and self._length(joined) <= room:
-                        found[-1] = joined
+                        chunks[-1] = joined
                     else:
-                        found.append(piece)
-        return found
+                        chunks.append(piece)
+        return chunks
 
     def _length(self, text: str) -> int:
         return len(self.tokenizer(text, add_special_tokens=False)["input_ids"])
@@ -121,7 +121,7 @@ class Grid:
         cells: Cells,
         chunks: Chunks,
         parts: Callable[[Pair], list[str]],
-        fold: Callable[[Floats], float],
+        fold: Fold,
     ) -> None:
         self.cells, self.chunks, self.parts, self.fold = cells, chunks, parts, fold
 
@@ -144,45 +144,11 @@ class Grid:
         return result
 
 
-def whole(pair: Pair) -> list[str]:
+def whole_statement(pair: Pair) -> list[str]:
     """The statement as one part."""
     return [pair.statement]
 
 
-def by_sentence(pair: Pair) -> list[str]:
+def statement_sentences(pair: Pair) -> list[str]:
     """The statement's sentences."""
     return sentences(pair.statement, pair.lang) or [pair.statement]
-
-
-def greatest(matrix: Floats) -> float:
-    """The greatest value of any chunk, of a statement that is one part."""
-    return float(matrix.max())
-
-
-def mean_of_greatest(matrix: Floats) -> float:
-    """The mean, over a statement's parts, of the greatest value of any chunk."""
-    return float(matrix.max(axis=0).mean())
-
-
-def beside(size: int, limit: int, special: int) -> Callable[[int], int]:
-    """The `room` of chunks of `size` tokens at most, read together with a part and `special` tokens within `limit`."""
-    return lambda part: min(size, limit - special - part)
-
-
-def classifier_cells(model: Any, tokenizer: Any, column: int) -> Cells:
-    """The probability of a class of a sequence-pair classifier: chunk first, part second."""
-
-    def encode(chunk: str, part: str) -> Mapping[str, list[int]]:
-        return dict(tokenizer(chunk, part))
-
-    return Cells(model, encode, class_probability(column), {"input_ids": tokenizer.pad_token_id})
-
-
-def class_probability(column: int) -> Callable[[Any, dict[str, Tensor]], Tensor]:
-    """A classifier's probability of a class, (n,)."""
-
-    def values(model: Any, batch: dict[str, Tensor]) -> Tensor:
-        probability: Tensor = model(**batch).logits.float().softmax(dim=-1)[:, column]
-        return probability
-
-    return values

@@ -22,6 +22,7 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from citeverifier.cli import app
+from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
 from citeverifier.paths import configs_dir
 
 from .pages import PAGES, ROOT, blocks, commands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from citeverifier.models.grid import Chunks, beside, by_sentence, greatest, mean_of_greatest, whole
+from citeverifier.models.folds import greatest, mean_of_greatest
+from citeverifier.models.grid import Chunks, statement_sentences, whole_statement
 from citeverifier.models.inputs import StatementTooLong
 from citeverifier.records import Document, Pair
+
+
+def beside(size: int, limit: int, special: int) -> Callable[[int], int]:
+    return lambda part: min(size, limit - special - part)
 
 
 def pair(statement: str, *documents: tuple[str, str]) -> Pair:
@@ -57,4 +63,7 @@ def test_folds_and_parts() -> None:
     assert greatest(matrix[:, :1]) == 0.4
     assert mean_of_greatest(matrix) == pytest.approx((0.4 + 0.9) / 2)
     asked = pair("It is long. It is old.", ("", "A text."))
-    assert (whole(asked), by_sentence(asked)) == (["It is long. It is old."], ["It is long.", "It is old."])
+    assert (whole_statement(asked), statement_sentences(asked)) == (
+        ["It is long. It is old."],
+        ["It is long.", "It is old."],
+    )

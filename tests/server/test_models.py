@@ -12,7 +12,7 @@ from citeverifier import CiteVerifier
 from citeverifier.data.mini import load_mini
 from citeverifier.server.app import create_app
 from citeverifier.server.settings import Settings
-from citeverifier.verifiers.bertscore import BertScore
+from citeverifier.verifiers.published import PublishedMetric
 
 
 def test_answers_asked_together_are_those_asked_alone(tiny: Any) -> None:
@@ -25,8 +25,8 @@ def test_answers_asked_together_are_those_asked_alone(tiny: Any) -> None:
         }
         for example in load_mini("dev")[:10]
     ]
-    alone = CiteVerifier(BertScore(path, dtype="float32"))
-    app = create_app(CiteVerifier(BertScore(path, dtype="float32")), Settings(batch_wait=0.3))
+    alone = CiteVerifier(PublishedMetric("bertscore", dtype="float32", path=path))
+    app = create_app(CiteVerifier(PublishedMetric("bertscore", dtype="float32", path=path)), Settings(batch_wait=0.3))
     with TestClient(app) as client, ThreadPoolExecutor(len(items)) as pool:
         sent = [pool.submit(client.post, "/v1/verify", json={"items": [item]}) for item in items]
         answers = [answer.result().json()["results"][0] for answer in sent]

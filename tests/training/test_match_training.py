@@ -13,7 +13,7 @@ from citeverifier.data.pair_recipes import nearest_pairs
 from citeverifier.records import Support
 from citeverifier.training.hyperparameters import Backbone, TrainingOptions
 from citeverifier.training.match_training import contrasts_of, train_matching
-from citeverifier.verifiers.bertscore import BertScore
+from citeverifier.verifiers.published import PublishedMetric
 
 PAIRS = list(nearest_pairs(load_mini("dev", "en")))
 
@@ -36,7 +36,7 @@ def test_a_trained_encoder_serves_bertscore(tiny: Any, tmp_path: Path) -> None:
     assert not (tmp_path / "checkpoints").exists()
     assert json.loads((tmp_path / "training.json").read_text(encoding="utf-8"))["steps"] == 4
     before, after = (
-        BertScore(path, dtype="float32").score(PAIRS[:8], Support.PARTIAL).values
+        PublishedMetric("bertscore", dtype="float32", path=path).score(PAIRS[:8], Support.PARTIAL).values
         for path in (str(tiny("bert")), str(tmp_path))
     )
     assert abs(before - after).max() > 1e-4

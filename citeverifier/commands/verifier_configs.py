@@ -1,0 +1,30 @@
+"""What `verifier=NAME` can be: a file of configs/verifier, or a published metric, which all share one class.
+
+Importing this makes the metrics' names known to Hydra.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import OmegaConf
+
+from citeverifier.paths import configs_dir
+from citeverifier.verifiers.published_settings import published_settings
+
+PUBLISHED: dict[str, dict[str, Any]] = {
+    metric: {
+        "_target_": "citeverifier.verifiers.published.PublishedMetric", "metric": metric, "dtype": "auto", **settings,
+    }
+    for metric, settings in published_settings().items()
+}  # fmt: skip
+
+for _name, _config in PUBLISHED.items():
+    ConfigStore.instance().store(group="verifier", name=_name, node=_config)
+
+
+def verifier_configs() -> dict[str, Any]:
+    """Every config by name."""
+    files = {file.stem: OmegaConf.load(file) for file in (configs_dir() / "verifier").glob("*.yaml")}
+    return dict(sorted({**files, **PUBLISHED}.items()))

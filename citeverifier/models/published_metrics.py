@@ -1,0 +1,337 @@
+"""The published metrics' table: how each model is loaded, what it reads, what is read of it, how that is folded.
+
+Nothing is cut: what is longer than a model takes becomes more chunks, a statement that leaves no room is unscored. The
+settings of each metric, with their defaults, stand in `verifiers/published.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from citeverifier.models.alignscore import ALIGNED
+from citeverifier.models.checkpoint import backbone_path, load_tokenizer, local_folder, position_limit
+from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
+from citeverifier.models.device import own_device, pretrained, torch_dtype
+from citeverifier.models.folds import Fold, convolution, greatest, mean_of_greatest
+from citeverifier.models.grid import MARGIN, Cells, Chunks, Grid, statement_sentences, whole_statement
+from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs, TextToTextInputs
+from citeverifier.models.late_interaction import LateInteraction, MeanOfMatches
+from citeverifier.models.late_interaction_engine import LateInteractionEngine
+from citeverifier.models.token_batches import Logits
+from citeverifier.records import Pair, Support
+
+ENTAILMENT = ("entailment", "entail", "entailed")
+_RELATIVE = ("t5", "mt5", "umt5", "deberta-v2")  # relative positions set no limit
+
+Settings = Mapping[str, Any]
+Encode = Callable[[str, str], Mapping[str, list[int]]]
+Values = Callable[[Any, dict[str, Tensor]], Tensor]
+Engine = Callable[[Sequence[Pair], Support], Logits]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model on its device, in eval mode; `source` is the folder or hub id that its weights are of."""
+
+    model: Any
+    tokenizer: Any
+    source: str
+    settings: Settings
+
+    @property
+    def limit(self) -> int:
+        """Tokens that the model reads at once."""
+        config = self.model.config
+        sizes = [self.settings.get("max_length")]
+        if config.model_type not in _RELATIVE:
+            sizes.append(position_limit(config))
+        return min(size for size in sizes if size is not None)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """`load`: the model, from the settings and whether it runs in bfloat16. `engine`: what scores pairs with it."""
+
+    load: Callable[[Settings, bool], Loaded]
+    engine: Callable[[Loaded], Engine]
+
+
+@dataclass(frozen=True)
+class InChunks:
+    """An engine that reads chunks of the premise against the statement or its sentences.
+
+    `encode`: model inputs of a chunk and a part. `values`: one number for each row of a batch. `parts`: what of the
+    statement is asked. `fold`: from the (chunks, parts) numbers to the score. `sentence_chunks`: each sentence of the
+    premise is a chunk. `apart`: chunk and part take no room from each other.
+    """
+
+    encode: Callable[[Loaded], Encode]
+    values: Callable[[Loaded], Values]
+    parts: Callable[[Pair], list[str]] = whole_statement
+    fold: Callable[[Settings], Fold] = lambda settings: greatest
+    sentence_chunks: bool = False
+    apart: bool = False
+
+    def __call__(self, loaded: Loaded) -> Engine:
+        """The engine."""
+        encode, limit, chunk = self.encode(loaded), loaded.limit, loaded.settings.get("chunk")
+        overhead = len(encode("", "")["input_ids"]) + MARGIN
+
+        def room(part: int) -> int:
+            if self.apart:
+                return limit - overhead if part <= limit - overhead else 0
+            return min(limit if chunk is None else chunk, limit - overhead - part)
+
+        padding = {"input_ids": loaded.tokenizer.pad_token_id, "labels": -100}
+        cells = Cells(loaded.model, encode, self.values(loaded), padding)
+        chunks = Chunks(loaded.tokenizer, room, self.sentence_chunks)
+        return Grid(cells, chunks, self.parts, self.fold(loaded.settings)).logits
+
+
+# --- loaders --------------------------------------------------------------------------------------------------------
+
+
+def classifier(settings: Settings, bf16: bool) -> Loaded:
+    """Any `AutoModelForSequenceClassification`."""
+    from transformers import AutoModelForSequenceClassification
+
+    path = settings["path"]
+    model = pretrained(AutoModelForSequenceClassification, path, bf16)
+    return Loaded(model, load_tokenizer(path, None), path, settings)
+
+
+def text_to_text(settings: Settings, bf16: bool) -> Loaded:
+    """Any `AutoModelForSeq2SeqLM`."""
+    from transformers import AutoModelForSeq2SeqLM
+
+    path = settings["path"]
+    return Loaded(pretrained(AutoModelForSeq2SeqLM, path, bf16), load_tokenizer(path, None), path, settings)
+
+
+def either(settings: Settings, bf16: bool) -> Loaded:
+    """A classifier of two classes or, where the config says so, a text-to-text model. Raises ValueError on others."""
+    from transformers import AutoConfig
+
+    config = AutoConfig.from_pretrained(settings["path"])
+    if config.is_encoder_decoder:
+        return text_to_text(settings, bf16)
+    if config.num_labels != 2:
+        raise ValueError(f"{settings['path']}: expected a classifier of two classes, got {config.num_labels}")
+    return classifier(settings, bf16)
+
+
+def encoder(settings: Settings, bf16: bool) -> Loaded:
+    """Any `AutoModel` encoder: hub id, folder, or `package:NAME/FOLDER`."""
+    from transformers import AutoModel
+
+    path = backbone_path(settings["path"])
+    return Loaded(pretrained(AutoModel, path, bf16), load_tokenizer(path, None), path, settings)
+
+
+def converted_alignscore(settings: Settings, bf16: bool) -> Loaded:
+    """A converted AlignScore checkpoint; raises FileNotFoundError without a path, with the command that converts."""
+    if settings["path"] is None:
+        raise FileNotFoundError(
+            "verifier.path: expected the folder of a converted AlignScore checkpoint, got none; make it with "
+            "`python -m citeverifier.models.alignscore AlignScore-base.ckpt roberta-base FOLDER` (the .ckpt is on "
+            "the hub under yzha/AlignScore)"
+        )
+    return classifier(settings, bf16)
+
+
+def classifier_with_weights(settings: Settings, bf16: bool) -> Loaded:
+    """A classifier beside SummaC's weights; raises as `convolution` does before anything large is loaded."""
+    convolution(settings["weights"])
+    return classifier(settings, bf16)
+
+
+def hhem(settings: Settings, bf16: bool) -> Loaded:
+    """HHEM's weights in a two-class T5 token classifier on the foundation's config; none of its own code is run.
+
+    Raises FileNotFoundError without weights, ValueError on weights that are not such a classifier's.
+    """
+    from safetensors.torch import load_file
+    from transformers import AutoConfig, T5ForTokenClassification
+
+    folder, foundation = local_folder(settings["path"]), settings["foundation"]
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
+        raise FileNotFoundError(f"{weights}: no such file; expected the weights of HHEM 2.1 open")
+    state = {name.removeprefix("t5."): tensor for name, tensor in load_file(str(weights)).items()}
+    model: Any = T5ForTokenClassification(AutoConfig.from_pretrained(foundation, num_labels=2))
+    missing, unknown = model.load_state_dict(state, strict=False)
+    if unknown or set(missing) - {"transformer.encoder.embed_tokens.weight"}:  # tied to transformer.shared.weight
+        raise ValueError(
+            f"{weights}: expected a T5 token classifier on {foundation}, got {len(missing)} missing and "
+            f"{len(unknown)} unknown weights: {', '.join([*missing, *unknown][:3])}"
+        )
+    model = model.to(own_device(), torch_dtype(bf16)).eval()
+    return Loaded(model, load_tokenizer(foundation, None), str(folder), settings)
+
+
+# --- what a model reads ---------------------------------------------------------------------------------------------
+
+
+def two_texts(loaded: Loaded) -> Encode:
+    """Chunk and part as a sequence pair (in a list: alone, an empty part would be taken for none)."""
+    return lambda chunk, part: {name: rows[0] for name, rows in loaded.tokenizer([(chunk, part)]).items()}
+
+
+def one_text(loaded: Loaded) -> Encode:
+    """MiniCheck's: chunk and part as one text with the end-of-text token between, "predict: " before for a T5."""
+    between = loaded.tokenizer.eos_token or loaded.tokenizer.sep_token
+    before = "predict: " if loaded.model.config.is_encoder_decoder else ""
+    return lambda chunk, part: dict(loaded.tokenizer(f"{before}{chunk}{between}{part}"))
+
+
+def prompted(loaded: Loaded) -> Encode:
+    """Chunk and part in the settings' prompt."""
+    prompt = loaded.settings["prompt"]
+    return lambda chunk, part: dict(loaded.tokenizer(prompt.format(premise=chunk, statement=part)))
+
+
+def part_as_labels(loaded: Loaded) -> Encode:
+    """The chunk is encoded, the part is what a decoder would say."""
+
+    def encode(chunk: str, part: str) -> Mapping[str, list[int]]:
+        inputs = loaded.tokenizer(chunk)
+        labels = loaded.tokenizer(part)["input_ids"]
+        return {"input_ids": inputs["input_ids"], "attention_mask": inputs["attention_mask"], "labels": labels}
+
+    return encode
+
+
+# --- what is read of a model ----------------------------------------------------------------------------------------
+
+
+def class_named(*names: str) -> Callable[[Loaded], Values]:
+    """The probability of a classifier's class with one of these names."""
+    return lambda loaded: _class(class_position(loaded.source, loaded.model.config.id2label, names))
+
+
+def class_position(source: str, classes: Mapping[int, str], wanted: Sequence[str]) -> int:
+    """The class with one of the wanted names, in any case; raises ValueError where none has one, or several have."""
+    positions = [position for position, name in classes.items() if name.lower() in wanted]
+    if len(positions) != 1:
+        raise ValueError(
+            f"{source}: expected one class named {wanted[0]!r} in config.json's id2label, got "
+            f"{list(classes.values())}; use a model trained for this, or name its classes there"
+        )
+    return int(positions[0])
+
+
+def _class(position: int) -> Values:
+    def values(model: Any, batch: dict[str, Tensor]) -> Tensor:
+        probability: Tensor = model(**batch).logits.float().softmax(dim=-1)[:, position]
+        return probability
+
+    return values
+
+
+def first_token_class(loaded: Loaded) -> Values:
+    """The probability of a token classifier's second class, at the first token."""
+    return lambda model, batch: model(**batch).logits[:, 0].float().softmax(dim=-1)[:, 1]
+
+
+def first_answer(model: Any, batch: dict[str, Tensor]) -> Tensor:
+    """Logits of the first token that a text-to-text model says."""
+    start = model.config.decoder_start_token_id
+    first = torch.full((len(batch["input_ids"]), 1), start, device=batch["input_ids"].device)
+    logits: Tensor = model(**batch, decoder_input_ids=first).logits[:, 0].float()
+    return logits
+
+
+def second_class_or_one(loaded: Loaded) -> Values:
+    """MiniCheck's: a classifier's second class; of a T5 the answer 1 against 0, by the token that each begins with."""
+    if not loaded.model.config.is_encoder_decoder:
+        return _class(1)
+    one, zero = (loaded.tokenizer(answer, add_special_tokens=False)["input_ids"][0] for answer in ("1", "0"))
+    if one == zero:
+        raise ValueError(
+            f"{loaded.source}: expected '1' and '0' to begin with different tokens, got {one} for both; use a T5 "
+            "that answers 1 and 0"
+        )
+    return lambda model, batch: first_answer(model, batch)[:, [zero, one]].softmax(dim=-1)[:, 1]
+
+
+def likelihood(loaded: Loaded) -> Values:
+    """exp of the mean log-probability of the labels' tokens, special ones among them."""
+
+    def values(model: Any, batch: dict[str, Tensor]) -> Tensor:
+        labels = batch["labels"]
+        inputs = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
+        logits = model(**inputs, decoder_input_ids=model.prepare_decoder_input_ids_from_labels(labels)).logits
+        counts = labels != -100
+        each = logits.float().log_softmax(dim=-1).gather(2, labels.clamp(min=0).unsqueeze(2)).squeeze(2)
+        mean: Tensor = ((each * counts).sum(dim=1) / counts.sum(dim=1)).exp()
+        return mean
+
+    return values
+
+
+# --- engines that take the whole premise ----------------------------------------------------------------------------
+
+
+def entailment_in_windows(loaded: Loaded) -> Engine:
+    """P(entailment); a long premise in windows at level partial, its best sentences packed at level full."""
+
+    inputs = CrossEncoderInputs(loaded.tokenizer, loaded.limit, context=False, premise_first=True)
+    return CrossEncoderEngine(loaded.model, inputs, class_named(*ENTAILMENT)(loaded)).logits
+
+
+def one_in_windows(loaded: Loaded) -> Engine:
+    """P("1") over the whole vocabulary: a model that answers in other words scores near 0. Windows and packing."""
+
+    answer = loaded.tokenizer("1", add_special_tokens=False)["input_ids"]
+    if len(answer) != 1:
+        raise ValueError(
+            f"{loaded.source}: expected '1' to be one token, got {len(answer)}; use a T5 that answers 1 and 0"
+        )
+
+    def probability(model: Any, batch: dict[str, Tensor]) -> Tensor:
+        return first_answer(model, batch).softmax(dim=-1)[:, answer[0]]
+
+    return CrossEncoderEngine(loaded.model, TextToTextInputs(loaded.tokenizer, loaded.limit), probability).logits
+
+
+def nearest_tokens(loaded: Loaded) -> Engine:
+    """The mean, over the statement's tokens, of their greatest cosine to any token of the premise, cut to [0, 1]."""
+
+    limit = position_limit(loaded.model.config)
+    window = min(loaded.settings["window"], limit)
+    inputs = LateInteractionInputs(loaded.tokenizer, window, limit, context=False)
+    return LateInteractionEngine(LateInteraction(loaded.model, MeanOfMatches()).eval(), inputs).logits
+
+
+METRICS: Mapping[str, Metric] = {
+    "alignscore": Metric(
+        converted_alignscore,
+        InChunks(two_texts, class_named(ALIGNED), statement_sentences, lambda settings: mean_of_greatest),
+    ),
+    "bartscore": Metric(text_to_text, InChunks(part_as_labels, likelihood, apart=True)),
+    "bertscore": Metric(encoder, nearest_tokens),
+    "factcc": Metric(classifier, InChunks(two_texts, class_named("correct", "consistent"))),
+    "hhem": Metric(hhem, InChunks(prompted, first_token_class)),
+    "minicheck": Metric(either, InChunks(one_text, second_class_or_one)),
+    "nli": Metric(classifier, entailment_in_windows),
+    "summac_conv": Metric(
+        classifier_with_weights,
+        InChunks(
+            two_texts, class_named(*ENTAILMENT), statement_sentences, lambda settings: convolution(settings["weights"]),
+            sentence_chunks=True,
+        ),
+    ),
+    "summac_zs": Metric(
+        classifier,
+        InChunks(
+            two_texts, class_named(*ENTAILMENT), statement_sentences, lambda settings: mean_of_greatest,
+            sentence_chunks=True,
+        ),
+    ),
+    "true_t5": Metric(text_to_text, one_in_windows),
+}  # fmt: skip

@@ -1,0 +1,64 @@
+"""Published metrics as Scorers: those of paper 2, MiniCheck, HHEM and any NLI model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from citeverifier.models.device import Dtype, runs_bf16
+from citeverifier.records import Pair, Support
+from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.once import Once
+from citeverifier.verifiers.published_settings import published_settings
+
+
+class PublishedMetric(Scorer):
+    """A metric's score in [0, 1] of each pair; one score answers both levels.
+
+    Nothing is cut: a premise over the model's length is read in chunks or windows (the greatest counts, `nli` and
+    `true_t5` pack the best sentences at level full), a statement that leaves no room is unscored. What each metric
+    does and where it differs from the original: docs/verifiers.md.
+
+    Args:
+        metric: a name of published.yaml.
+        dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it.
+        settings: the metric's own, in place of those of published.yaml.
+
+    Raises:
+        ValueError: an unknown metric or setting; a model without what the metric reads of it.
+        FileNotFoundError: no weights, with where they are.
+    """
+
+    def __init__(self, metric: str, dtype: Dtype = "auto", **settings: Any) -> None:
+        known = published_settings()
+        if metric not in known:
+            raise ValueError(f"verifier.metric: expected one of {', '.join(known)}, got {metric!r}")
+        if unknown := settings.keys() - known[metric].keys():
+            raise ValueError(
+                f"verifier={metric}: expected settings {', '.join(known[metric])}, got {', '.join(sorted(unknown))}"
+            )
+        from citeverifier.models.published_metrics import METRICS
+
+        self.name = metric
+        self.settings = known[metric] | settings
+        self.bf16 = runs_bf16(dtype)
+        self._loaded = METRICS[metric].load(self.settings, self.bf16)
+        self._once = Once(METRICS[metric].engine(self._loaded), context=False)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the model's files (on the hub: its commit), the settings and the number format."""
+        from citeverifier.models.checkpoint import model_fingerprint
+
+        settings = {name: value for name, value in self.settings.items() if name != "path"}
+        if "weights" in settings:
+            settings["weights"] = hashlib.sha256(Path(settings["weights"]).read_bytes()).hexdigest()
+        loaded = self._loaded
+        return model_fingerprint(loaded.source, loaded.model.config, self.name, sorted(settings.items()), self.bf16)
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """Scores in [0, 1]; equal pairs are scored once, and known ones not again."""
+        return self._once.score(pairs, level)
