@@ -142,7 +142,8 @@ def convolution_file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 CASES = (
     "alignscore", "bartscore", "bertscore-bert", "bertscore-xlm-roberta", "factcc", "hhem", "minicheck-roberta",
-    "minicheck-t5", "nli-bert", "nli-xlm-roberta", "nli-modernbert", "summac_conv-modernbert", "summac_zs-bert", "true_t5",
+    "minicheck-t5", "nli-bert", "nli-xlm-roberta", "nli-modernbert", "summac_conv-modernbert", "summac_zs-bert",
+    "true_t5",
 )  # fmt: skip
 
 
