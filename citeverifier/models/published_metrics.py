@@ -47,10 +47,9 @@ class Loaded:
     def limit(self) -> int:
         """Tokens that the model reads at once."""
         config = self.model.config
-        sizes = [self.settings.get("max_length")]
-        if config.model_type not in _RELATIVE:
-            sizes.append(position_limit(config))
-        return min(size for size in sizes if size is not None)
+        given: int | None = self.settings.get("max_length")
+        own = None if config.model_type in _RELATIVE else position_limit(config)
+        return min(size for size in (given, own) if size is not None)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Scorer, Scores
 
 OVERLAP = 32  # tokens that neighbouring windows share
+KEPT = 50_000  # vectors kept for pairs to come, some 150 MB; the oldest go first
 
 
 class Embedding(Scorer):
@@ -63,6 +64,8 @@ class Embedding(Scorer):
             parts = [window for document in pair.documents for window in windows[render_document(document)]]
             cosine = np.stack([self._vectors[part] for part in parts]) @ self._vectors[pair.statement]
             values[i] = np.clip(cosine.max(), 0.0, 1.0)
+        for text in list(self._vectors)[: max(0, len(self._vectors) - KEPT)]:
+            del self._vectors[text]
         return Scores(
             values,
             reasons,

@@ -319,6 +319,20 @@ def test_a_cascade_says_what_it_passed_on(tmp_path: Path) -> None:
     assert 0 < run.metrics["cost"]["passed_on"] <= run.metrics["n"]
 
 
+def test_a_cascade_through_the_cache_gets_the_same_bands(tmp_path: Path, tiny: Any) -> None:
+    """Its dev step is not lost behind the cache, and what it asked is not asked again."""
+    parts = [
+        f"verifier@verifier.{part}=bertscore verifier.{part}.path={tiny(kind)} verifier.{part}.dtype=float32"
+        for part, kind in (("small", "bert"), ("big", "xlm-roberta"))
+    ]
+    for _ in range(2):
+        evaluate(tmp_path, "scheme=separate", "verifier=cascade", "verifier.precision=0.6", *" ".join(parts).split())
+    first, second = (Run(f) for f in sorted((tmp_path / "outputs" / "eval" / "separate-en-cascade").iterdir()))
+    assert first.predictions == second.predictions, "scores are on the scale that the bands make"
+    assert first.metrics["cost"]["passed_on"] == second.metrics["cost"]["passed_on"] > 0
+    assert second.metrics["cost"]["cached"] > first.metrics["cost"]["cached"]
+
+
 def test_what_a_verifier_cannot_serve_is_said_at_once(tmp_path: Path) -> None:
     message = refused(tmp_path, "scheme=cite_list", "verifier=keyword")
     assert message.startswith("scheme=cite_list: needs a verifier that selects from a list, got keyword")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.records import Pair, Support
+from citeverifier.verifiers.cache import ScoreCache, with_cache
 from citeverifier.verifiers.cascade import Cascade, band, centred
 
 from .conftest import ByHand, make_pair
@@ -92,6 +94,23 @@ def test_it_must_be_fitted_on_both_kinds() -> None:
         cascade.score(DEV, FULL)
     with pytest.raises(ValueError, match="cascade: expected dev pairs that reach level partial"):
         cascade.tune([pair for pair in DEV if pair.reaches(FULL)])
+
+
+def test_through_the_cache_it_keeps_its_step_and_its_bands(tmp_path: Path) -> None:
+    class Kept(ByHand):
+        @property
+        def fingerprint(self) -> str:
+            return self.name
+
+    runs = []
+    for _ in range(2):
+        inner = Kept(small, name="small"), Kept(big, name="big")
+        cascade = with_cache(Cascade(*inner, 0.9), ScoreCache(tmp_path / "scores.sqlite"))
+        assert cascade.needs_dev_pairs
+        cascade.tune(DEV)
+        runs.append((cascade.bands, cascade.score(DEV, FULL).values.tolist(), [bool(one.asked) for one in inner]))
+    assert runs[0][:2] == runs[1][:2] == (fitted(0.9)[0].bands, fitted(0.9)[0].score(DEV, FULL).values.tolist())
+    assert [asked for *_, asked in runs] == [[True, True], [False, False]], "the second run asks nothing"
 
 
 @given(

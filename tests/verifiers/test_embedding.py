@@ -11,6 +11,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.models import Pooling, Transformer
 
 from citeverifier.records import Support
+from citeverifier.verifiers import embedding
 from citeverifier.verifiers.embedding import Embedding
 
 from .conftest import LONG, make_pair
@@ -62,3 +63,12 @@ def test_a_statement_over_the_limit_is_unscored(folder: str) -> None:
     scores = Embedding(folder).score([make_pair("word " * 80, "A text."), make_pair("A river.", "A text.")], FULL)
     assert np.isnan(scores.values).tolist() == [True, False]
     assert "the model takes 62" in scores.reasons[0]
+
+
+def test_only_so_many_vectors_are_kept(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "KEPT", 3)
+    verifier = Embedding(folder)
+    pairs = [make_pair(f"River number {n}.", f"A text of river number {n}.") for n in range(4)]
+    scores = verifier.score(pairs, FULL)
+    assert len(verifier._vectors) == 3
+    assert verifier.score(pairs, FULL).values.tolist() == pytest.approx(scores.values.tolist(), abs=1e-6)

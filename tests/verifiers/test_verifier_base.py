@@ -8,9 +8,9 @@ import pytest
 
 from citeverifier.records import Support
 from citeverifier.verifiers.base import Scorer
+from citeverifier.verifiers.fitted_floors import StatementOnly
 from citeverifier.verifiers.keyword import Keyword
 from citeverifier.verifiers.ordinal import OrdinalVerifier
-from citeverifier.verifiers.statement_only import StatementOnly
 
 
 class WithThresholds(Keyword):
