@@ -44,13 +44,13 @@ class BM25(Scorer):
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """Scores in [0, 1]; raises RuntimeError before `fit`, ValueError for a language that it did not see."""
         if not self._collections:
-            raise RuntimeError("bm25: expected fit(pairs) before score, came none")
+            raise RuntimeError("bm25: expected fit(pairs) before score, got none")
         values = np.full(len(pairs), np.nan)
         reasons = {}
         for i, pair in enumerate(pairs):
             if pair.lang not in self._collections:
                 raise ValueError(
-                    f"bm25: expected a language it was fitted on ({', '.join(self._collections)}), came {pair.lang!r}"
+                    f"bm25: expected a language it was fitted on ({', '.join(self._collections)}), got {pair.lang!r}"
                 )
             query = words(pair.statement)
             if not query:

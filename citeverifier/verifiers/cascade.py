@@ -64,7 +64,7 @@ class Cascade(Scorer):
             truth = np.array([gold for _, gold in decided], dtype=bool)
             if len(set(truth[known].tolist())) < 2:
                 raise ValueError(
-                    f"cascade: expected dev pairs that reach level {level.label} and ones that do not, came one kind; "
+                    f"cascade: expected dev pairs that reach level {level.label} and ones that do not, got one kind; "
                     "name other dev data with fit=[...]"
                 )
             low, high = band(truth[known], values[known], self.precision)
@@ -81,7 +81,7 @@ class Cascade(Scorer):
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """Scores of which 0.5 is everybody's threshold; raises RuntimeError before `tune`."""
         if level not in self.bands:
-            raise RuntimeError("cascade: expected tune(dev pairs) before score, came none")
+            raise RuntimeError("cascade: expected tune(dev pairs) before score, got none")
         at = self.bands[level]
         first = self.small.score(pairs, level)
         values = centred(first.values, at.small)

@@ -76,7 +76,7 @@ def test_what_cannot_be_scored() -> None:
     scores = FITTED.score([pair("...", TEXTS), pair("Mars", TEXTS)], Support.FULL)
     assert scores.reasons == {0: "the statement has no words"}
     assert np.isnan(scores.values).tolist() == [True, False]
-    with pytest.raises(ValueError, match=r"fitted on \(en\), came 'pl'"):
+    with pytest.raises(ValueError, match=r"fitted on \(en\), got 'pl'"):
         FITTED.score([pair("Mars", TEXTS, "pl")], Support.FULL)
     with pytest.raises(RuntimeError, match="fit"):
         BM25().score([pair("Mars", TEXTS)], Support.FULL)
