@@ -46,7 +46,7 @@ def read_blocks(path: Path, size: int, lang: str | None = None) -> Iterator[list
 
     Raises ValueError where a parquet file has no columns `statement` and `documents`, or is none.
     """
-    records = _parquet(path) if path.suffix == ".parquet" else _json_lines(path)
+    records: Iterator[tuple[int, Any]] = _parquet(path) if path.suffix == ".parquet" else _json_lines(path)
     while block := [_row(path, number, record, lang) for number, record in islice(records, size)]:
         yield block
 

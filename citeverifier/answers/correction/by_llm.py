@@ -63,4 +63,5 @@ def _probabilities(reply: Reply, count: int) -> NDArray[np.float64] | str:
         return problem or "no number"
     if not number.is_integer():
         return f"expected the number of a document, got {number:g}"
-    return np.eye(count)[int(number) - 1]
+    chosen: NDArray[np.float64] = np.eye(count)[int(number) - 1]
+    return chosen

@@ -19,7 +19,7 @@ class CiteSeparate(EachDocument):
     name: ClassVar = "cite_separate"
     heading: ClassVar = "Which documents should this statement cite, asked one by one?"
     order: ClassVar = 3
-    columns: ClassVar = (
+    columns: ClassVar[tuple[MetricColumn, ...]] = (
         *EachDocument.columns,
         MetricColumn("ndcg_10", "NDCG@10", "how far up cited documents stand when all are ranked by score"),
     )
