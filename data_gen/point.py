@@ -95,7 +95,7 @@ def by_rules(tools: Tools, *, min_words: int = 6, max_words: int = 40) -> Step:
         lacking = set(words(f"{second.title} {second.text} {first.title}"))
         options = []
         for sentence in sentences(first.text, example.lang):
-            point = resolve_subject(sentence, first.title) if first.title and example.lang == "en" else sentence
+            point = resolve_subject(sentence, first.title, example.lang) if first.title else sentence
             facts = [*numbers(sentence), *names(sentence, example.lang)]
             alone = [fact for fact in facts if not set(words(fact)) & lacking]
             if point is not None and alone and min_words <= len(words(point)) <= max_words:

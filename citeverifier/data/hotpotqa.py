@@ -220,13 +220,19 @@ def _supporting_sentences(
     return found
 
 
-def resolve_subject(sentence: str, title: str) -> str | None:
-    """The sentence with a pronoun subject replaced by the title; None where it names its subject in no other way."""
+def resolve_subject(sentence: str, title: str, lang: str = LANG) -> str | None:
+    """The sentence with a pronoun subject replaced by the title; None where it names its subject in no other way.
+
+    In a language whose names change their endings it stays as it is.
+    """
+    known = language(lang)
+    if not known.possessives:
+        return sentence
     name = re.sub(r"\s*\(.*?\)$", "", title)
     first, _, rest = sentence.partition(" ")
-    if first.lower() in language(LANG).pronouns and rest:
+    if first.lower() in known.pronouns and rest:
         return f"{name} {rest}"
-    if first.lower() in ("his", "her", "its", "their") and rest:
+    if first.lower() in known.possessives and rest:
         return f"{name}'s {rest}"
     return sentence if set(words(name)) & set(words(sentence)) else None
 

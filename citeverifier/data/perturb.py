@@ -11,13 +11,13 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from citeverifier.text.language import Language, language
+from citeverifier.text.language import Language, language, words_of_all
 from citeverifier.text.words import words
 
 # Thousands may stand apart, as Polish writes them: "82 000" is one number.
 _NUMBER = re.compile(r"(?<![\w.,-])(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+)(?:[.,]\d+)*(?![\w-])")
-_NAME = re.compile(r"[A-ZĄĆĘŁŃÓŚŹŻ][\w'’.-]*\w(?: [A-ZĄĆĘŁŃÓŚŹŻ][\w'’.-]*\w)*")
 
 _ROMAN = re.compile(r"[IVXLCDM]+")
 
@@ -42,6 +42,14 @@ def numbers(text: str) -> list[str]:
     return _NUMBER.findall(text)
 
 
+@cache
+def _name() -> re.Pattern[str]:
+    """A run of words with a capital of any known language."""
+    capital = f"[A-Z{''.join(sorted(words_of_all('letters'))).upper()}]"
+    word = rf"{capital}[\w'’.-]*\w"
+    return re.compile(rf"{word}(?: {word})*")
+
+
 def _starts_sentence(text: str, position: int) -> bool:
     before = text[:position].rstrip(" \n\"'„“”(«")
     return not before or before[-1] in ".!?…:"
@@ -54,7 +62,7 @@ def names(text: str, lang: str) -> list[str]:
     are none.
     """
     stop = language(lang).stop_words
-    matches = list(_NAME.finditer(text))
+    matches = list(_name().finditer(text))
     inside = {match.group() for match in matches if not _starts_sentence(text, match.start())}
     found = []
     for match in matches:

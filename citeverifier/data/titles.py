@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from citeverifier.records import Pair
-
-NOTHING_SAID = {"en": "Document", "pl": "Dokument"}
+from citeverifier.text.language import language
 
 
 def vary_titles(pairs: Iterable[Pair], dropped: float, replaced: float, seed: int) -> Iterator[Pair]:
@@ -25,5 +24,5 @@ def vary_titles(pairs: Iterable[Pair], dropped: float, replaced: float, seed: in
         if drawn >= dropped + replaced:
             yield pair
         else:
-            title = "" if drawn < dropped else NOTHING_SAID[pair.lang]
+            title = "" if drawn < dropped else language(pair.lang).untitled
             yield replace(pair, documents=tuple(replace(document, title=title) for document in pair.documents))

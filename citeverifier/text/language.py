@@ -10,24 +10,18 @@ from pathlib import Path
 
 import yaml
 
-from citeverifier.records import LANGUAGES
+from citeverifier.records import LANGUAGES, RecordError, read_record
 from citeverifier.text.words import words
 
 
 @dataclass(frozen=True)
 class Language:
-    """Word lists of one language. `opposites` and `negations` are pairs that trade places.
-
-    `source_headings` head an answer's list of sources, in lower case. `instruction` is what a document that wants to be
-    believed says to whoever checks it (the audit puts it there). `letters` tell the language from others.
-    `large_numbers`: by how words for them begin. `refusals`: how a model begins that refuses. `reply_words`: by what
-    they mean, for reading a model's free answer; `*` ends a word in any way.
-    `notes_title`: of a made document about others.
-    """
+    """The words of one language; the comments in `languages/en.yaml` say what each list is for."""
 
     code: str
     name: str
     pronouns: frozenset[str]
+    possessives: frozenset[str]
     months: tuple[str, ...]
     yes_no: tuple[str, str]
     opposites: tuple[tuple[str, str], ...]
@@ -35,6 +29,8 @@ class Language:
     never_last: frozenset[str]
     stop_words: frozenset[str]
     source_headings: frozenset[str]
+    marker_labels: frozenset[str]
+    untitled: str
     instruction: str
     letters: frozenset[str]
     large_numbers: Mapping[str, int]
@@ -45,30 +41,22 @@ class Language:
 
 @cache
 def language(code: str) -> Language:
-    """The word lists of a language; raises ValueError naming the known ones."""
+    """The words of a language.
+
+    Raises ValueError naming the known ones, RecordError naming the key that its file lacks or has otherwise.
+    """
     if code not in LANGUAGES:
         raise ValueError(f"expected a language of {', '.join(LANGUAGES)}, got {code!r}")
     path = Path(__file__).parent / "languages" / f"{code}.yaml"
-    raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    yes, no = raw["yes_no"]
-    return Language(
-        code=code,
-        name=raw["name"],
-        pronouns=frozenset(raw["pronouns"]),
-        months=tuple(raw["months"]),
-        yes_no=(yes, no),
-        opposites=tuple((a, b) for a, b in raw["opposites"]),
-        negations=tuple((a, b) for a, b in raw["negations"]),
-        never_last=frozenset(raw["never_last"]),
-        stop_words=frozenset(raw["stop_words"]),
-        source_headings=frozenset(raw["source_headings"]),
-        instruction=raw["instruction"],
-        letters=frozenset(raw.get("letters", "")),
-        large_numbers=raw["large_numbers"],
-        refusals=tuple(raw["refusals"]),
-        reply_words={kind: tuple(some) for kind, some in raw["reply_words"].items()},
-        notes_title=raw["notes_title"],
-    )
+    try:
+        return read_record(Language, {**yaml.safe_load(path.read_text(encoding="utf-8")), "code": code})
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from None
+
+
+def words_of_all(kind: str) -> frozenset[str]:
+    """The words of a kind ("marker_labels", "letters") in every language."""
+    return frozenset[str]().union(*(getattr(language(code), kind) for code in LANGUAGES))
 
 
 def guess_language(text: str) -> str:

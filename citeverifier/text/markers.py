@@ -11,20 +11,33 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from citeverifier.text.language import words_of_all
 from citeverifier.text.sentences import sentences
 
-_NUMBER = r"(?:(?:doc(?:ument)?|dok(?:ument)?|source|źródło)\.?\s*)?\d{1,3}"
-_ITEM = rf"{_NUMBER}(?:\s*[-–—]\s*{_NUMBER}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?"
-_LIST = rf"\s*{_ITEM}(?:\s*[,;]\s*{_ITEM})*\s*"
-_MARKER = re.compile(rf"\[{_LIST}\]|【{_LIST}】", re.IGNORECASE)
-_LABELS = ("document", "dokument", "source", "źródło")
-_LABEL_BEGUN = "|".join(label[:n] for label in _LABELS for n in range(len(label), 0, -1))
-_BEGUN = re.compile(rf"[\[【](?:[\s\d,;:.–—-]|{_LABEL_BEGUN})*(?:†[^\]】\[【]*)?\Z", re.IGNORECASE)
 _PART = re.compile(r"(\d+)(?:\s*[-–—]\s*\D*(\d+))?")
 _SPACES = " \t\u00a0"
 
 Span = tuple[int, int]
+
+
+@cache
+def _marker() -> re.Pattern[str]:
+    """A marker with the labels of every language: "[Doc 1, 3-4]"."""
+    labels = "|".join(sorted(words_of_all("marker_labels"), key=len, reverse=True))
+    number = rf"(?:(?:{labels})\.?\s*)?\d{{1,3}}"
+    item = rf"{number}(?:\s*[-–—]\s*{number}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?"
+    items = rf"\s*{item}(?:\s*[,;]\s*{item})*\s*"
+    return re.compile(rf"\[{items}\]|【{items}】", re.IGNORECASE)
+
+
+@cache
+def _begun_marker() -> re.Pattern[str]:
+    """The beginning of a marker, perhaps within a label."""
+    labels = {label[:n] for label in words_of_all("marker_labels") for n in range(1, len(label) + 1)}
+    begun = "|".join(sorted(labels, key=len, reverse=True))
+    return re.compile(rf"[\[【](?:[\s\d,;:.–—-]|{begun})*(?:†[^\]】\[【]*)?\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +152,7 @@ def find_markers(text: str, count: int, skip: Sequence[Span] = ()) -> tuple[Mark
     """
     starts = [start for start, _ in skip]
     found = []
-    for match in _MARKER.finditer(text):
+    for match in _marker().finditer(text):
         before = bisect_right(starts, match.end() - 1)
         if not before or skip[before - 1][1] <= match.start():
             found.append(Marker(match.start(), match.end(), *_numbers(match.group(), count)))
@@ -148,7 +161,7 @@ def find_markers(text: str, count: int, skip: Sequence[Span] = ()) -> tuple[Mark
 
 def may_begin_marker(text: str) -> bool:
     """Whether a text that begins with an opening bracket, and ends before it closes, may go on as a marker."""
-    return _BEGUN.match(text) is not None
+    return _begun_marker().match(text) is not None
 
 
 def marker_runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
-from citeverifier.records import LANGUAGES
+import pytest
+import yaml
+
+import citeverifier
+from citeverifier.records import LANGUAGES, RecordError
 from citeverifier.text.language import language
 
 
@@ -29,6 +36,40 @@ def test_word_lists_are_whole(code: str) -> None:
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_a_negation_is_its_verb_and_more_words(code: str) -> None:
     assert all(len(negated) > len(verb) for verb, negated in language(code).negations)
+
+
+def test_a_third_language_needs_only_its_file(tmp_path: Path) -> None:
+    """A copy of the package with languages/de.yaml reads, splits, tells and alters German."""
+    package = Path(citeverifier.__file__).parent
+    shutil.copytree(package, tmp_path / "citeverifier", ignore=shutil.ignore_patterns("__pycache__"))
+    languages = tmp_path / "citeverifier" / "text" / "languages"
+    english = yaml.safe_load((languages / "en.yaml").read_text(encoding="utf-8"))
+    german = english | {
+        "name": "German", "yes_no": ["ja", "nein"], "stop_words": ["der", "die", "ist", "und"], "letters": ["ü", "ä"],
+        "pronouns": ["er", "sie"], "source_headings": ["quellen"], "marker_labels": ["quelle"],
+        "negations": [["ist", "ist nicht"]], "opposites": [["länger", "kürzer"]],
+    }  # fmt: skip
+    (languages / "de.yaml").write_text(yaml.safe_dump(german), encoding="utf-8")
+    said = "Die Weichsel ist länger [Quelle 1]. Die Oder ist kalt.\n\nQuellen\n\n[1] Ein Buch."
+    code = f"""
+import random
+from citeverifier.data.perturb import names, perturb
+from citeverifier.records import Example
+from citeverifier.text.answer_reading import read_answer
+from citeverifier.text.language import guess_language
+answer = read_answer({said!r}, 1, "de")
+twin = perturb(answer.statements[0].text, cited="", context="", lang="de", rng=random.Random(1))
+print([s.positions for s in answer.statements], guess_language({said!r}), twin.after, names("Hier liegt Ürzig.", "de"))
+"""
+    told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert told.stdout == "[(0,), ()] de kürzer ['Ürzig']\n", told.stderr
+
+
+def test_a_file_without_a_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml, "safe_load", lambda text: {"name": "English"})
+    language.cache_clear()
+    with pytest.raises(RecordError, match=r"en\.yaml: key 'pronouns': expected a value, got nothing"):
+        language("en")
 
 
 def test_unknown_language_names_the_known_ones() -> None:
