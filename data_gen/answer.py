@@ -84,19 +84,12 @@ def read_answer(
 
 
 def own(tools: Tools) -> Step:
-    """Answers that a RAG system gave itself: the statements of the records, or those of an answer with markers."""
+    """The source's own statements, else those of its answer with markers; without any that cites, a record goes."""
 
     def read(example: Example) -> Outcome:
-        return _with_citations(example) if example.statements else read_answer(example, example.answer or "")
+        if not example.statements:
+            return read_answer(example, example.answer or "")
+        cites = any(statement.citations for statement in example.statements)
+        return keep(example) if cites else drop("no cited statement")
 
     return one_by_one(read)
-
-
-def by_rules(tools: Tools) -> Step:
-    """The source's own statements; without any, a record goes no further."""
-    return one_by_one(_with_citations)
-
-
-def _with_citations(example: Example) -> Outcome:
-    cites = any(statement.citations for statement in example.statements)
-    return keep(example) if cites else drop("no cited statement")

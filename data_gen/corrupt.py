@@ -11,7 +11,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from citeverifier.data.perturb import perturb
 from citeverifier.llm.client import Request
@@ -25,13 +25,8 @@ from data_gen.tools import Tools
 SCHEMA = object_schema(corrupted="string", document="integer", before="string", after="string")
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """What a twin may be: the bounds of its words over the statement's, and the least share of these that it keeps."""
-
-    min_length: float = 0.6
-    max_length: float = 1.6
-    min_kept: float = 0.5
+LENGTH = (0.6, 1.6)  # bounds of a twin's words over its statement's
+MIN_KEPT = 0.5  # the least share of the statement's words that its twin keeps; less is another statement
 
 
 def by_llm(
@@ -42,24 +37,18 @@ def by_llm(
     prompt_lang: str = "en",
     attempts: int = 2,
     max_tokens: int = 512,
-    min_length: float = 0.6,
-    max_length: float = 1.6,
-    min_kept: float = 0.5,
     require: bool = False,
 ) -> Step:
     """The LLM rewrites each cited statement so that its documents no longer support it.
 
     prompt: `corrupt_core` or `corrupt_detail`, or a prompt of your own.
     kinds: kinds of edit, asked for in rotation; a further attempt asks for the next kind.
-    min_length, max_length: bounds of the twin's words over the statement's.
-    min_kept: the least share of the statement's words that the twin keeps; less is another statement.
     require: drop records in which no twin was made; otherwise they go on without.
     """
     if not kinds or attempts < 1:
         raise ValueError(f"corrupt: expected kinds of edit and at least one attempt, got {list(kinds)}, {attempts}")
     template = Prompt.load(prompt, prompt_lang)
     made_with = tools.made_with(template)
-    bounds = Bounds(min_length, max_length, min_kept)
 
     def ask(example: Example) -> Asking:
         counts: Counter[str] = Counter()
@@ -74,7 +63,7 @@ def by_llm(
                     question=example.question, statement=statement.text, documents=documents, kind=kind
                 )
                 reply = yield Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=attempt)
-                twin = failure(reply.error) if reply.text is None else read_twin(example, statement, reply.text, bounds)
+                twin = failure(reply.error) if reply.text is None else read_twin(example, statement, reply.text)
                 if isinstance(twin, Statement):
                     statements[number] = replace(twin, edit=kind)
                     break
@@ -89,7 +78,7 @@ def by_llm(
     return asking(ask, tools.llm(), made_with)
 
 
-def read_twin(example: Example, statement: Statement, text: str, bounds: Bounds) -> Statement | str:
+def read_twin(example: Example, statement: Statement, text: str) -> Statement | str:
     """The statement with its twin, or what is wrong with the reply."""
     reply = json_object(text)
     if isinstance(reply, str):
@@ -97,7 +86,7 @@ def read_twin(example: Example, statement: Statement, text: str, bounds: Bounds)
     if not isinstance(reply.get("corrupted"), str):
         return "no JSON"
     corrupted = " ".join(reply["corrupted"].split())
-    problem = wrong_with_twin(statement.text, corrupted, example.lang, bounds)
+    problem = wrong_with_twin(statement.text, corrupted, example.lang)
     if problem is not None:
         return problem
     named, before = reply.get("document"), reply.get("before")
@@ -107,7 +96,7 @@ def read_twin(example: Example, statement: Statement, text: str, bounds: Bounds)
     return replace(statement, corrupted=corrupted, altered_in=(statement.citations[named - 1],), span=span)
 
 
-def wrong_with_twin(text: str, corrupted: str, lang: str, bounds: Bounds) -> str | None:
+def wrong_with_twin(text: str, corrupted: str, lang: str) -> str | None:
     """What is wrong with a twin as a text (empty, unchanged, refusal, language, length, another statement), or None."""
     old, new = words(text), words(corrupted)
     if not new:
@@ -118,10 +107,10 @@ def wrong_with_twin(text: str, corrupted: str, lang: str, bounds: Bounds) -> str
         return "refusal"
     if not in_language(corrupted, lang):
         return "wrong language"
-    if not bounds.min_length <= len(new) / max(1, len(old)) <= bounds.max_length:
+    if not LENGTH[0] <= len(new) / max(1, len(old)) <= LENGTH[1]:
         return "length"
     kept = (Counter(old) & Counter(new)).total() / max(1, len(old))
-    return "another statement" if kept < bounds.min_kept else None
+    return "another statement" if kept < MIN_KEPT else None
 
 
 def _turn(key: str, count: int) -> int:

@@ -21,6 +21,7 @@ from data_gen.tools import Tools
 from data_gen.verdicts import Checking, judging, labelled, premise
 
 KIND = "factual_point"
+LENGTH = (5, 40)  # words of a point
 SCHEMA = object_schema(point="string", quote="string")
 
 
@@ -31,8 +32,6 @@ def by_llm(
     prompt_lang: str = "en",
     attempts: int = 2,
     max_tokens: int = 256,
-    min_words: int = 5,
-    max_words: int = 40,
 ) -> Step:
     """The LLM states the point in a sentence of its own and quotes the words that say it.
 
@@ -47,9 +46,7 @@ def by_llm(
         messages = template.render(first=example.documents[0], second=example.documents[1])
         for attempt in range(attempts):
             reply = yield Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=attempt)
-            point = (
-                failure(reply.error) if reply.text is None else read_point(example, reply.text, min_words, max_words)
-            )
+            point = failure(reply.error) if reply.text is None else read_point(example, reply.text)
             if isinstance(point, Statement):
                 meta = marked(example, "point", made_with)
                 return keep(replace(example, statements=(point,), meta=meta), counts=counts)
@@ -62,7 +59,7 @@ def by_llm(
     return asking(ask, tools.llm(), made_with)
 
 
-def read_point(example: Example, text: str, min_words: int, max_words: int) -> Statement | str:
+def read_point(example: Example, text: str) -> Statement | str:
     """The point as a statement, or what is wrong with the reply."""
     reply = json_object(text)
     if isinstance(reply, str):
@@ -72,7 +69,7 @@ def read_point(example: Example, text: str, min_words: int, max_words: int) -> S
     point, quote = " ".join(reply["point"].split()), reply["quote"].strip()
     if is_refusal(point):
         return "refusal"
-    if not min_words <= len(words(point)) <= max_words:
+    if not LENGTH[0] <= len(words(point)) <= LENGTH[1]:
         return "length"
     if not in_language(point, example.lang):
         return "wrong language"
@@ -87,7 +84,7 @@ def read_point(example: Example, text: str, min_words: int, max_words: int) -> S
     return Statement(point, (0,), kind=KIND, evidence=evidence)
 
 
-def by_rules(tools: Tools, *, min_words: int = 6, max_words: int = 40) -> Step:
+def by_rules(tools: Tools) -> Step:
     """A sentence of the first document with a number or name that the second lacks, its subject named."""
 
     def change(example: Example) -> Outcome:
@@ -98,7 +95,7 @@ def by_rules(tools: Tools, *, min_words: int = 6, max_words: int = 40) -> Step:
             point = resolve_subject(sentence, first.title, example.lang) if first.title else sentence
             facts = [*numbers(sentence), *names(sentence, example.lang)]
             alone = [fact for fact in facts if not set(words(fact)) & lacking]
-            if point is not None and alone and min_words <= len(words(point)) <= max_words:
+            if point is not None and alone and LENGTH[0] < len(words(point)) <= LENGTH[1]:
                 options.append(Statement(point, (0,), kind=KIND, span=alone[0], evidence=(Evidence(0, sentence),)))
         if not options:
             return drop("no sentence with a fact of its own")

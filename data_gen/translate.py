@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from citeverifier.llm.client import Reply, Request
 from citeverifier.llm.prompts import Prompt
@@ -29,19 +29,14 @@ from data_gen.checks import (
 from data_gen.stage import Asking, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
 
+# The least share of the documents' names that their translations keep (.48 to .8 in the bundled set's own translations,
+# .26 at most in translations of other documents), and of a translated statement's names that the translated documents
+# hold where the originals agree.
+MIN_NAMES = 0.35
+MAX_GROWTH = 3.0  # the most words a translation has, over its original's
 _SHORT = 4  # a text of fewer words may be a name, the same in every language
 Texts = dict[str, str]
 Problem = tuple[str, str | None]  # a reason to count, and a sentence about it
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a translation must keep to; languages by code."""
-
-    source: str
-    target: str
-    min_names: float = 0.35
-    max_growth: float = 3.0
 
 
 def by_llm(
@@ -53,16 +48,10 @@ def by_llm(
     prompt_lang: str = "en",
     attempts: int = 3,
     max_tokens: int = 8192,
-    min_names: float = 0.35,
-    max_growth: float = 3.0,
     require: bool = True,
 ) -> Step:
     """Records of `lang`: the translation alone ("pl"), both languages next to each other ("all"), or as they came.
 
-    min_names: the least share of the documents' names that their translations keep (.48 to .8 in the bundled set's own
-        translations, .26 at most in translations of other documents), and of a translated statement's names that the
-        translated documents hold where the originals agree.
-    max_growth: the most words a translation has, over its original's.
     require: with lang=all, drop a record whose translation failed; otherwise it goes on in one language.
     """
     targets = [code for code in LANGUAGES if code != source_lang and lang in (code, "all")]
@@ -73,7 +62,6 @@ def by_llm(
     target = targets[0]
     template = Prompt.load(prompt, prompt_lang)
     made_with = tools.made_with(template)
-    limits = Limits(source_lang, target, min_names, max_growth)
 
     def ask(example: Example) -> Asking:
         texts = texts_of(example)
@@ -88,7 +76,7 @@ def by_llm(
         for attempt in range(attempts):
             schema = object_schema(**dict.fromkeys(texts, "string"))
             reply = yield Request((*messages, *again), schema=schema, max_tokens=max_tokens, sample=attempt)
-            translated, problems = read_translation(example, reply, limits)
+            translated, problems = read_translation(example, reply, source_lang, target)
             if not problems:
                 result = rebuild(example, translated, target)
                 result = replace(result, meta=marked(result, "translate", made_with))
@@ -107,14 +95,14 @@ def by_llm(
     return asking(ask, tools.llm(), made_with)
 
 
-def read_translation(example: Example, reply: Reply, limits: Limits) -> tuple[Texts, list[Problem]]:
+def read_translation(example: Example, reply: Reply, source: str, target: str) -> tuple[Texts, list[Problem]]:
     """(translated texts, what is wrong with them); no texts where the reply as a whole is of no use."""
     if reply.text is None:
         return {}, [(failure(reply.error), reply.error)]
     translated = read_texts(reply.text, texts_of(example))
     if isinstance(translated, str):
         return {}, [(translated, reply.text)]
-    return translated, problems_of(example, translated, limits)
+    return translated, problems_of(example, translated, source, target)
 
 
 def texts_of(example: Example) -> Texts:
@@ -142,9 +130,8 @@ def read_texts(reply: str, texts: Texts) -> Texts | str:
     return translated if len(translated) == len(texts) else "texts missing"
 
 
-def problems_of(example: Example, translated: Texts, limits: Limits) -> list[Problem]:
+def problems_of(example: Example, translated: Texts, source: str, target: str) -> list[Problem]:
     """What is wrong with a translation, as (reason, a sentence for the model naming the text); empty when nothing."""
-    target = limits.target
     problems: list[Problem] = []
     for name, text in texts_of(example).items():
         new = translated[name]
@@ -155,18 +142,18 @@ def problems_of(example: Example, translated: Texts, limits: Limits) -> list[Pro
             problems.append(("untranslated", f"{name}: this is not {language(target).name}."))
         elif lost := lost_numbers(text, new):
             problems.append(("lost numbers", f"{name}: these numbers are missing: {', '.join(lost)}."))
-        elif len(words(new)) > limits.max_growth * len(words(text)) + 10:
+        elif len(words(new)) > MAX_GROWTH * len(words(text)) + 10:
             problems.append(("length", f"{name}: this is far longer than the text."))
     if problems:
         return problems
     documents = [name for name in translated if name.startswith("document")]
     before, after = (". ".join(texts[name] for name in documents) for texts in (texts_of(example), translated))
-    if names_kept(before, after, limits.source) < limits.min_names:
+    if names_kept(before, after, source) < MIN_NAMES:
         return [("lost names", "Keep the names of people, places and works in the documents.")]
-    return _disagreements(example, translated, limits)
+    return _disagreements(example, translated, source, target)
 
 
-def _disagreements(example: Example, translated: Texts, limits: Limits) -> list[Problem]:
+def _disagreements(example: Example, translated: Texts, source: str, target: str) -> list[Problem]:
     """Twins that came out like their statements, and statements whose names their documents write in another way."""
     problems: list[Problem] = []
     for i, statement in enumerate(example.statements, 1):
@@ -180,8 +167,8 @@ def _disagreements(example: Example, translated: Texts, limits: Limits) -> list[
             f"{translated.get(f'document {p + 1} title', '')} {translated[f'document {p + 1}']}"
             for p in statement.citations
         )
-        agreed = names_kept(statement.text, before, limits.source)
-        if statement.citations and names_kept(new, after, limits.target) < limits.min_names * agreed:
+        agreed = names_kept(statement.text, before, source)
+        if statement.citations and names_kept(new, after, target) < MIN_NAMES * agreed:
             problems.append(("names disagree", f"statement {i}: write names as its documents do."))
     return problems
 

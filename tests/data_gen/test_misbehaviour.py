@@ -120,13 +120,13 @@ TWINS = {
 
 @pytest.mark.parametrize("reason", TWINS)
 def test_twins(reason: str) -> None:
-    found = corrupt.wrong_with_twin(TEXT, TWINS[reason], "en", corrupt.Bounds())
+    found = corrupt.wrong_with_twin(TEXT, TWINS[reason], "en")
     assert found == reason
 
 
 def test_a_good_twin() -> None:
     twin = "The Vistula is the longest river in Poland and flows through Gdynia."
-    assert corrupt.wrong_with_twin(TEXT, twin, "en", corrupt.Bounds()) is None
+    assert corrupt.wrong_with_twin(TEXT, twin, "en") is None
 
 
 def twin_reply(**changes: Any) -> Callable[[dict[str, Any]], Any]:
@@ -234,7 +234,7 @@ def test_the_bundled_translations_pass(tmp_path: Path) -> None:
     failed = {}
     for example in examples(100):
         texts = {name: TRANSLATIONS[text] for name, text in translate.texts_of(example).items()}
-        if problems := translate.problems_of(example, texts, translate.Limits("en", "pl")):
+        if problems := translate.problems_of(example, texts, "en", "pl"):
             failed[example.id] = problems
     assert not failed
 

@@ -116,7 +116,7 @@ def test_hotpotqa_files_by_rules(pipeline: Run, real_data: Path) -> None:
 # --- by an LLM -----------------------------------------------------------------------------------------------------
 
 
-def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedServer) -> None:
+def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedServer, tiny: Any) -> None:
     out = pipeline("pipeline=training", "limit=20", *by_llm(server.url))
     calls = Counter(asked(body) for body in server.bodies)
     assert calls["answer"] == calls["translate"] == 20
@@ -138,10 +138,6 @@ def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedS
         assert stages["corrupt"]["prompt"] == "corrupt_detail"
     pair = rows(out / "train.jsonl")[0]
     assert pair["meta"]["made"][0]["stage"] == "answer"
-
-
-def test_what_an_llm_wrote_is_what_train_takes_unchanged(pipeline: Run, server: ScriptedServer, tiny: Any) -> None:
-    out = pipeline("pipeline=training", "limit=40", *by_llm(server.url))
     [source] = trained_on(out, tiny("bert"))["data"]["sources"]
     assert source["pairs"] == len(pairs_of(out, "train"))
 
@@ -206,23 +202,13 @@ def test_citefix_by_rules(pipeline: Run) -> None:
             assert pair.reaches(Support.FULL)
 
 
-def test_a_dry_run_sends_nothing(pipeline: Run, server: ScriptedServer, capsys: pytest.CaptureFixture[str]) -> None:
-    out = pipeline("pipeline=training", "limit=10", "dry_run=true", *by_llm(server.url))
-    assert server.bodies == []
-    assert not out.exists()
-    said = capsys.readouterr().out
-    for stage, calls in (("answer", 10), ("translate", 10)):
-        line = next(line for line in said.splitlines() if f" {stage} " in line)
-        assert [cell.strip() for cell in line.split("│")][2:4] == ["10", str(calls)]
-    total = Counter(asked(b) for b in server.bodies)
-    assert total == {}
-
-
-def test_the_dry_runs_calls_are_those_of_a_competent_run(
+def test_a_dry_run_sends_nothing_and_counts_the_calls_of_a_competent_run(
     pipeline: Run, server: ScriptedServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     overrides = ["pipeline=training", "limit=10", *by_llm(server.url)]
-    pipeline(*overrides, "dry_run=true")
+    out = pipeline(*overrides, "dry_run=true")
+    assert server.bodies == []
+    assert not out.exists()
     said = capsys.readouterr().out
     planned = {
         cells[1]: int(cells[3])
@@ -231,6 +217,7 @@ def test_the_dry_runs_calls_are_those_of_a_competent_run(
     }
     pipeline(*overrides)
     assert planned == Counter(asked(body) for body in server.bodies)
+    assert planned["answer"] == planned["translate"] == 10
 
 
 def test_other_settings_do_not_go_into_what_was_paid_for(pipeline: Run, server: ScriptedServer) -> None:
