@@ -237,29 +237,16 @@ class Error(BaseModel):
     error: ErrorDetail
 
 
-_SAMPLES: dict[int, tuple[str, str, str]] = {
-    401: (
-        "unauthorized", "A token is needed and did not come, or is wrong.",
-        "expected the header 'Authorization: Bearer TOKEN' with this server's token, got none",
-    ),
-    408: ("slow_body", "The body did not arrive in time.", "the body did not arrive within 60 s"),
-    413: (
-        "too_large", "The body has too many bytes.",
-        "the body: expected at most 2000000 bytes, got 2400000; send fewer items a request, or start the server with "
-        "a greater --max-body",
-    ),
-    422: (
-        "invalid", "The body is not what was expected, or over a limit.",
-        "items[0].documents: expected at most 50 documents, got 61; send fewer, or start the server with a greater "
-        "--max-documents",
-    ),
-    500: (
-        "failed", "The verifier failed on this request.",
-        "the verifier failed on this request (RuntimeError: ...); the server's log has the details",
-    ),
-    503: ("busy", "Too many requests wait; Retry-After says when to come back.", "256 requests are waiting already"),
-    504: ("timeout", "No answer within the server's --timeout.", "no answer within 60 s; send fewer items a request"),
-}  # fmt: skip
+# by status: the code, and what happened
+_ERRORS: dict[int, tuple[str, str]] = {
+    401: ("unauthorized", "The header 'Authorization: Bearer TOKEN' is missing, or bears another token."),
+    408: ("slow_body", "The body did not arrive in time."),
+    413: ("too_large", "The body has too many bytes."),
+    422: ("invalid", "The body is not what was expected, or over a limit; the message names the key."),
+    500: ("failed", "The verifier failed on this request; the server's log has the details."),
+    503: ("busy", "Too many requests wait; Retry-After says when to come back."),
+    504: ("timeout", "No answer within the server's --timeout."),
+}
 
 
 def error_body(code: str, message: str) -> dict[str, Any]:
@@ -269,9 +256,9 @@ def error_body(code: str, message: str) -> dict[str, Any]:
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The contract's entries for some error statuses."""
-    made: dict[int | str, dict[str, Any]] = {}
+    entries: dict[int | str, dict[str, Any]] = {}
     for status in statuses:
-        code, description, message = _SAMPLES[status]
-        content = {"application/json": {"example": error_body(code, message)}}
-        made[status] = {"model": Error, "description": description, "content": content}
-    return made
+        code, happened = _ERRORS[status]
+        content = {"application/json": {"example": error_body(code, happened)}}
+        entries[status] = {"model": Error, "description": happened, "content": content}
+    return entries

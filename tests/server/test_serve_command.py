@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,6 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from citeverifier.cli import app
+from citeverifier.commands.serve import read_token
 
 from .conftest import served
 
@@ -46,11 +49,20 @@ def post(address: str, token: str | None = None) -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
+def arrived(address: str) -> float:
+    """How many requests have reached the verifier's queue so far."""
+    with urllib.request.urlopen(f"{address}/metrics", timeout=30) as answer:
+        text = answer.read().decode()
+    counted = r"^citeverifier_(?:batch_requests_sum|queue_length) (\S+)$"
+    return sum(float(number) for number in re.findall(counted, text, re.MULTILINE))
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
     with served(code=SLOW) as (process, address), ThreadPoolExecutor() as pool:
         answers = [pool.submit(post, address) for _ in range(3)]
-        time.sleep(0.4)
+        while arrived(address) < 3:
+            time.sleep(0.05)
         process.send_signal(number)
         for answer in answers:
             status, text = answer.result()
@@ -64,13 +76,14 @@ def test_a_signal_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
             post(address)
 
 
-def test_the_token_comes_from_a_file_or_the_environment(tmp_path: Path) -> None:
+def test_the_token_comes_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_token(None) is None
     (tmp_path / "token").write_text("from-file\n", encoding="utf-8")
-    with served("--token-file", str(tmp_path / "token")) as (_, address):
+    monkeypatch.setenv("CITEVERIFIER_TOKEN", "from-env")
+    assert read_token(tmp_path / "token") == "from-file"
+    assert read_token(None) == "from-env"
+    with served() as (_, address):
         assert post(address)[0] == 401
-        assert post(address, "from-file")[0] == 200
-    with served(CITEVERIFIER_TOKEN="from-env") as (_, address):
-        assert post(address, "from-file")[0] == 401
         assert post(address, "from-env")[0] == 200
 
 
@@ -109,11 +122,11 @@ def test_an_empty_token_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_taken_port_is_said_before_any_model_loads() -> None:
-    with served() as (_, address):
-        port = address.rsplit(":", 1)[1]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
         result = CliRunner().invoke(app, ["serve", "--model", "no/such/folder", "--port", port])
-        assert result.exit_code == 2
-        assert "--port 0 takes a free one" in result.output
+    assert result.exit_code == 2
+    assert "--port 0 takes a free one" in result.output
 
 
 def test_help_loads_no_torch_and_no_server() -> None:

@@ -217,28 +217,22 @@ def test_no_server_ends_the_run(pairs: list[Pair]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "reason"),
+    ("api", "content", "reason"),
     [
-        ({"data": [{"index": 0, "score": 3.2}]}, "expected one score"),  # no usage
-        ({"data": [], "usage": {"prompt_tokens": 1}}, "expected one score for each of 1 pairs"),
-        ({"data": [{"index": 0, "score": 3.2}], "usage": {"prompt_tokens": 1}}, "expected a probability.*3.2"),
-        ({"data": [{"index": 0, "score": None}], "usage": {"prompt_tokens": 1}}, "expected a probability.*None"),
-        ([[{"label": "a", "score": 0.5}]], "expected one score"),
-        ("busy", "expected one score"),
+        ("score", {"data": [{"index": 0, "score": 3.2}]}, "expected one score"),  # no usage
+        ("score", {"data": [], "usage": {"prompt_tokens": 1}}, "expected one score for each of 1 pairs"),
+        ("score", {"data": [{"index": 0, "score": 3.2}], "usage": {"prompt_tokens": 1}}, "a probability.*3.2"),
+        ("score", {"data": [{"index": 0, "score": None}], "usage": {"prompt_tokens": 1}}, "a probability.*None"),
+        ("score", [[{"label": "a", "score": 0.5}]], "expected one score"),
+        ("score", "busy", "expected one score"),
+        ("predict", [[{"label": "yes", "score": 0.7}, {"label": "no", "score": 0.3}]], "one-label classifier"),
     ],
 )
-def test_an_answer_of_another_kind_is_unscored(content: Any, reason: str, pairs: list[Pair]) -> None:
+def test_an_answer_of_another_kind_is_unscored(api: Any, content: Any, reason: str, pairs: list[Pair]) -> None:
     with ScriptedServer(lambda body: Misbehaviour(body=json.dumps(content))) as server:
-        scores = remote(server).score(pairs[:1], Support.FULL)
+        scores = remote(server, api=api).score(pairs[:1], Support.FULL)
     assert np.isnan(scores.values).all()
     assert re.search(reason, scores.reasons[0])
-
-
-def test_a_classifier_of_several_labels_is_unscored(pairs: list[Pair]) -> None:
-    labels = [[{"label": "yes", "score": 0.7}, {"label": "no", "score": 0.3}]]
-    with ScriptedServer(lambda body: Misbehaviour(body=json.dumps(labels))) as server:
-        scores = remote(server, api="predict").score(pairs[:1], Support.FULL)
-    assert "one-label classifier" in scores.reasons[0]
 
 
 def test_several_requests_are_in_flight(pairs: list[Pair]) -> None:
