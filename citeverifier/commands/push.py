@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from citeverifier.publishing import Push, plan_push, push
 from citeverifier.models.checkpoint import read_config
+from citeverifier.publishing import Push, plan_push, push
 
 
 def run(
