@@ -165,10 +165,13 @@ class CiteEvalAuto(LLMRater):
                 reasons[self.way] = work.ratings.reasons.get(number, no_edits)
         if self.edit_dist is not None:
             citations = len(work.response.statements[number].citations)
-            value, reason = (None, no_edits) if edits is None else self.edit_dist.rating(citations, edits)
+            value, problem = None, no_edits
+            if edits is not None:
+                value, said = self.edit_dist.rating(citations, edits)
+                problem = said or ""
             ratings[EDIT_DIST] = value
             if value is None:
-                reasons[EDIT_DIST] = reason or ""
+                reasons[EDIT_DIST] = problem
         if ENSEMBLE in self.metrics:
             known = [value for value in ratings.values() if value is not None]
             ratings[ENSEMBLE] = sum(known) / 2 if len(known) == 2 else None

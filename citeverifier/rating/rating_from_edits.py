@@ -158,7 +158,10 @@ def fit_ratings(run: Path, kind: Literal["edit_dist", "penalties"]) -> EditDist 
             f"that makes edits), got none of {len(statements)}"
         )
     cases = [(len(one["citations"]), [Edit(**edit) for edit in one["edits"]]) for one in rated]
-    return (Penalties if kind == "penalties" else EditDist).fit(cases, [one["human"] for one in rated], str(run))
+    ratings = [one["human"] for one in rated]
+    if kind == "penalties":
+        return Penalties.fit(cases, ratings, str(run))
+    return EditDist.fit(cases, ratings, str(run))
 
 
 def _occurring(rows: NDArray[np.float64], source: str) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 
 from citeverifier.appending import Appender, cut_half_line, read_rows
@@ -33,11 +33,14 @@ def ask_stage(path: Path, llm: LLM, requests: Mapping[str, Request]) -> tuple[di
             missing.setdefault(asked[identity], []).append(identity)
     started = time.monotonic()
     cost = Cost()
-    with nullcontext() if llm.options.dry_run else Appender(path) as out:
+    with ExitStack() as stack:
+        out = None if llm.options.dry_run else stack.enter_context(Appender(path))
         for same, reply in llm.replies((same, requests[same[0]]) for same in missing.values()):
             cost += Cost() if reply.cached else llm.cost(reply)
             known |= dict.fromkeys(same, reply)
-            for identity in same if out is not None else ():
+            if out is None:
+                continue
+            for identity in same:
                 tokens = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
                 row = {"id": identity, "asked": asked[identity], "reply": reply.text, "raw": reply.raw}
                 out.write({**row, "error": reply.error, **tokens})

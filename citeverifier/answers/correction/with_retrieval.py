@@ -68,4 +68,5 @@ def _retrieval_scores(point: Listing) -> NDArray[np.float64] | str:
 def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values moved and stretched to 0 to 1; all 0 where they are all the same."""
     spread = float(np.ptp(values))
-    return (values - values.min()) / spread if spread else np.zeros(len(values))
+    stretched: NDArray[np.float64] = (values - values.min()) / spread if spread else np.zeros(len(values))
+    return stretched
