@@ -45,7 +45,7 @@ def commands(page: Path) -> Iterator[list[str]]:
         words = shlex.split(line, comments=True) if line.count("'") % 2 == 0 and line.count('"') % 2 == 0 else []
         while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):  # environment variables
             del words[0]
-        for end in ("|", ">", "&&", "&", ";"):
+        for end in ("|", ">", "&&", "&", ";", "..."):
             words = words[: words.index(end)] if end in words else words
         if words:
             yield words

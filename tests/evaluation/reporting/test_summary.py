@@ -261,8 +261,8 @@ def test_only_thresholds_that_were_used_are_named(
     evaluate: Evaluate, worked_example: Example, pairs: list[Pair]
 ) -> None:
     values = {Support.PARTIAL: 0.25, Support.FULL: 0.75}
-    partial = {"partial": {"value": 0.25, "source": "set by hand"}}
-    full = {"full": {"value": 0.75, "source": "set by hand"}}
+    partial = {"partial": {"value": 0.25, "source": "fitted by hand"}}
+    full = {"full": {"value": 0.75, "source": "fitted by hand"}}
     for scheme, records, expected in (
         (Separate(), [worked_example], partial),
         (Merged(), [worked_example], full),
