@@ -97,7 +97,7 @@ def _edits(entry: Mapping[str, Any], statement: CitedStatement, count: int) -> t
 
 def _rating(entry: Mapping[str, Any]) -> float:
     value = entry.get("rating")
-    if type(value) not in (int, float) or not LOWEST <= value <= HIGHEST:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not LOWEST <= value <= HIGHEST:
         raise RecordError(f"expected a rating from {LOWEST:g} to {HIGHEST:g}, got {_short(value)}")
     return float(value)
 
