@@ -27,7 +27,7 @@ def rater(body: dict[str, Any]) -> dict[str, Any]:
     """The reply to a rating prompt, told by its constraint."""
     prompt = body["messages"][-1]["content"]
     quoted = [(kind, text) for kind, _, text in _FENCED.findall(prompt)]
-    documents = [text for kind, text in quoted if kind in ("document", "source")]
+    documents = [text for kind, text in quoted if kind in ("document", "dokument", "source", "źródło")]
     constraint = body.get("structured_outputs", {})
     if "json" in constraint:
         return says(json.dumps(_statements(constraint["json"], prompt, documents)))
