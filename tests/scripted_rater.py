@@ -15,9 +15,9 @@ from scripted_judge import main
 
 from citeverifier.text.words import words
 
-_FENCED = re.compile(r"<(document|source|statement|question) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
+_FENCED = re.compile(r"<(document|dokument|source|statement|zdanie|question|pytanie) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
 _STATEMENT = re.compile(
-    r"(?:Statement|Zdanie) (\d+)(?:, (?:citing|cytuje) ([^\n]*))?\s+<statement (\w+)>\n(.*?)\n</statement \3>",
+    r"(?:Statement|Zdanie) (\d+)(?:, (?:citing|cytuje) ([^\n]*))?\s+<(?:statement|zdanie) (\w+)>\n(.*?)\n</(?:statement|zdanie) \3>",
     re.DOTALL,
 )
 SUPPORT, GOOD = 0.4, 0.75  # shares of a statement's words that a document holds
@@ -32,7 +32,7 @@ def rater(body: dict[str, Any]) -> dict[str, Any]:
     if "json" in constraint:
         return says(json.dumps(_statements(constraint["json"], prompt, documents)))
     if "choice" in constraint:
-        statement = next(text for kind, text in quoted if kind == "statement")
+        statement = next(text for kind, text in quoted if kind in ("statement", "zdanie"))
         return says(_chosen(constraint["choice"], statement, documents))
     first = documents[0].partition("\n")[2].split(". ")[0].rstrip(".")
     return says(f"{first} [1]. Nothing of this is in doubt [2].")
