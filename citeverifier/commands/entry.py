@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import hydra
 from omegaconf import DictConfig, OmegaConf
@@ -41,13 +42,13 @@ def _time(pattern: str) -> str:
     return time.strftime(pattern, time.localtime(started()))
 
 
-def language_of(path: str | None) -> str:
-    """The language of a file's records, "all" where they have several; "en" of anything else (a name, a hub id)."""
+def language_of(path: Any) -> str:
+    """The language of a file's records, "all" where they have several; "en" of anything else (names, hub ids)."""
     import re
 
     from citeverifier.records import open_text
 
-    if path is None or not Path(path).is_file():
+    if not isinstance(path, str) or not Path(path).is_file():
         return "en"
     with open_text(Path(path)) as file:
         languages = {code.decode() for line in file for code in re.findall(rb'(?<!\\)"lang":\s*"(\w+)"', line)}

@@ -17,7 +17,7 @@ from citeverifier.data.load import PairBuilder, Record, fingerprint, take, to_pa
 from citeverifier.data.splits import drop_leaks
 from citeverifier.data.titles import vary_titles
 from citeverifier.paths import configs_dir
-from citeverifier.records import LANGUAGES, Pair
+from citeverifier.records import Pair
 
 _FILE = {"_target_": "citeverifier.data.load.load", "shares": {"train": 0.9, "dev": 0.1}}
 
@@ -64,14 +64,6 @@ def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False)
     records: list[Record] = instantiate(resolved["data"], _convert_="all")
     wanted = {lang, source.lang or "all"} - {"all"}
     return [record for record in records if wanted <= {record.lang}]
-
-
-def chosen_language(records: Iterable[Record], asked: str | None) -> str:
-    """The language to work in: the one asked for, else the records' own (of several the first known one)."""
-    if asked is not None:
-        return asked
-    spoken = {record.lang for record in records}
-    return next((code for code in LANGUAGES if code in spoken), "all")
 
 
 @dataclass(frozen=True)

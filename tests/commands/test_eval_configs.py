@@ -54,6 +54,7 @@ def test_the_groups_are_those_expected() -> None:
 def test_defaults() -> None:
     config = composed()
     assert (config.lang, config.seed, config.calibrate, config.label) == ("en", 13, False, None)
+    assert composed("data=hotpotqa").lang == "en"  # whose path is a file a part
     assert (config.cache, config.resume) == ("outputs/cache/scores.sqlite", False)
     assert config.verifier._target_.endswith(".OrdinalVerifier")
     assert (config.scheme._target_.endswith(".Separate"), config.data.path) == (True, "mini")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from citeverifier.commands.sources import SourceSpec, TrainingData, check_records, chosen_language, read, training_data
+from citeverifier.commands.sources import SourceSpec, TrainingData, check_records, read, training_data
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.evaluation.schemes.pairs import Pairs
@@ -217,10 +217,3 @@ def test_pairs_for_another_scheme_are_an_error(pairs: list[Pair]) -> None:
 def test_nothing_in_the_language_is_an_error() -> None:
     with pytest.raises(ValueError, match="lang=pl: expected records in that language, got none of 25"):
         check_records(Separate(), list(load_mini("test", "en")), config("pl"))
-
-
-def test_the_language_is_the_one_asked_for_or_the_records_own(pairs: list[Pair]) -> None:
-    polish = [replace(pair, lang="pl") for pair in pairs]
-    assert chosen_language(polish, None) == "pl"
-    assert chosen_language(polish, "en") == "en"
-    assert chosen_language([*polish, *pairs], None) == chosen_language(load_mini("test"), None) == "en"
