@@ -15,9 +15,12 @@ from scripted_judge import main
 
 from citeverifier.text.words import words
 
-_FENCED = re.compile(r"<(document|dokument|source|statement|zdanie|question|pytanie) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
+_FENCED = re.compile(
+    r"<(document|dokument|source|statement|zdanie|question|pytanie) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL
+)
 _STATEMENT = re.compile(
-    r"(?:Statement|Zdanie) (\d+)(?:, (?:citing|cytuje) ([^\n]*))?\s+<(?:statement|zdanie) (\w+)>\n(.*?)\n</(?:statement|zdanie) \3>",
+    r"(?:Statement|Zdanie) (\d+)(?:, (?:citing|cytuje) ([^\n]*))?\s+"
+    r"<(?:statement|zdanie) (\w+)>\n(.*?)\n</(?:statement|zdanie) \3>",
     re.DOTALL,
 )
 SUPPORT, GOOD = 0.4, 0.75  # shares of a statement's words that a document holds

@@ -27,9 +27,12 @@ def run(config: DictConfig) -> Path:
     folder = Path(HydraConfig.get().runtime.output_dir)
     llm = instantiate(config.llm, _convert_="all")
     records = instantiate(config.data, _convert_="all")
-    examples = [record for record in records if isinstance(record, Example)]
+    examples = [record for record in records if isinstance(record, Example) and config.lang in ("all", record.lang)]
     if not examples:
-        raise ValueError(f"data.path={config.data.get('path')}: expected examples (questions with documents), got none")
+        raise ValueError(
+            f"data.path={config.data.get('path')}: expected examples (questions with documents) in lang={config.lang}, "
+            f"got none in {len(records)} records"
+        )
     system = config.system or llm.name.split("/")[-1] + ("-oracle" if config.documents == "oracle" else "")
     answered, failed, cost = generate_responses(
         llm, examples, folder, system=system, oracle=config.documents == "oracle", prompt=config.prompt,

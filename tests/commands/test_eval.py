@@ -385,7 +385,7 @@ from pathlib import Path
 
 import numpy as np
 
-from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.base import Scorer, Scores
 
 
 class Counted(Scorer):

@@ -141,10 +141,10 @@ def test_nothing_to_fit_on(tmp_path: Path) -> None:
 def test_generated_answers_are_rated_side_by_side(tmp_path: Path, server: ScriptedServer) -> None:
     for documents in ("retrieved", "oracle"):
         done = command(
-            tmp_path, "generate", "data.split=dev", "lang=en", f"documents={documents}", f"hydra.run.dir={documents}",
+            tmp_path, "generate", "data.split=dev", f"documents={documents}", f"hydra.run.dir={documents}",
             *by_llm(server),
         )  # fmt: skip
-        assert "answers, 0 questions without one" in done.stdout
+        assert "15 answers, 0 questions without one" in done.stdout
     paths = "[retrieved/responses.jsonl,oracle/responses.jsonl]"
     command(tmp_path, "rate", "rater=attr_score", f"data.path={paths}", *by_llm(server), "hydra.run.dir=run")
     found = metrics(tmp_path / "run")
