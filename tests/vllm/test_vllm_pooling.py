@@ -77,7 +77,7 @@ def test_remote_scores_as_the_checkpoint_does_here(
     ours = local.score(short, level).values
     assert np.abs(served.values - ours).max() < 1e-3
     assert np.ptp(ours) > 0.1  # the pairs differ by far more than the runtimes may
-    assert served.tokens > 0
+    assert served.cost.tokens > 0
 
 
 def test_four_runtimes_agree(url: str, folder: Path, local: OrdinalVerifier, short: list[Pair]) -> None:
