@@ -19,7 +19,7 @@ LIGHT = {
     "verifiers without a model": (
         "-c",
         "import citeverifier.verifiers.keyword, citeverifier.verifiers.bm25, citeverifier.verifiers.llm_select, "
-        "citeverifier.verifiers.llm_score, citeverifier.llm.client, citeverifier.commands.score",
+        "citeverifier.verifiers.llm, citeverifier.llm.client, citeverifier.commands.score",
     ),
 }
 

@@ -11,7 +11,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from citeverifier.paths import configs_dir
-from citeverifier.verifiers.published_settings import published_settings
+from citeverifier.verifiers.published import published_settings
 
 PUBLISHED: dict[str, dict[str, Any]] = {
     metric: {

@@ -30,6 +30,14 @@ class Scores:
     cost: Cost = field(default_factory=Cost)
 
 
+def score_each(pairs: Sequence[Pair], score: Callable[[Pair], float | str]) -> Scores:
+    """Scores of pairs that are scored one by one; a text in place of a score says why there is none."""
+    answers = [score(pair) for pair in pairs]
+    values = np.array([np.nan if isinstance(answer, str) else answer for answer in answers], dtype=np.float64)
+    reasons = {i: answer for i, answer in enumerate(answers) if isinstance(answer, str)}
+    return Scores(values, reasons, Cost(distinct_pairs=len({(pair.statement, pair.documents) for pair in pairs})))
+
+
 class Scorer(ABC):
     """Scores pairs. Batched and single scores agree."""
 
@@ -71,9 +79,9 @@ class WrappedScorer(Scorer):
     """A Scorer around another one, with all of its abilities; a wrapper overrides `score`."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self.scorer, self.name, self.dry_run = scorer, scorer.name, scorer.dry_run
-        self.needs_training_pairs = scorer.needs_training_pairs
-        self.needs_dev_pairs = scorer.needs_dev_pairs
+        self.scorer = scorer
+        for ability in ("name", "dry_run", "needs_training_pairs", "needs_dev_pairs", "fit", "tune", "refuses"):
+            setattr(self, ability, getattr(scorer, ability))
 
     @property
     def thresholds(self) -> Mapping[Support, float] | None:
@@ -84,18 +92,6 @@ class WrappedScorer(Scorer):
     def fingerprint(self) -> str | None:
         """That of the scorer inside."""
         return self.scorer.fingerprint
-
-    def fit(self, pairs: Sequence[Pair]) -> None:
-        """Fit the scorer inside."""
-        self.scorer.fit(pairs)
-
-    def tune(self, pairs: Sequence[Pair]) -> None:
-        """Tune the scorer inside."""
-        self.scorer.tune(pairs)
-
-    def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
-        """What is too much for the scorer inside."""
-        return self.scorer.refuses(pairs, level)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.relative_bm25 import Collection, collection, relative_bm25
 from citeverifier.text.rendering import render_document
 from citeverifier.text.words import words
-from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.base import Scorer, Scores, score_each
 
 
 class BM25(Scorer):
@@ -45,22 +42,16 @@ class BM25(Scorer):
         """Scores in [0, 1]; raises RuntimeError before `fit`, ValueError for a language that it did not see."""
         if not self._collections:
             raise RuntimeError("bm25: expected fit(pairs) before score, got none")
-        values = np.full(len(pairs), np.nan)
-        reasons = {}
-        for i, pair in enumerate(pairs):
-            if pair.lang not in self._collections:
-                raise ValueError(
-                    f"bm25: expected a language it was fitted on ({', '.join(self._collections)}), got {pair.lang!r}"
-                )
-            query = words(pair.statement)
-            if not query:
-                reasons[i] = "the statement has no words"
-                continue
-            premise = [_words(document) for document in pair.documents]
-            values[i] = relative_bm25(query, premise, self._collections[pair.lang], self.k1, self.b)
-        return Scores(
-            values, reasons, cost=Cost(distinct_pairs=len({(pair.statement, pair.documents) for pair in pairs}))
-        )
+        if unknown := {pair.lang for pair in pairs} - self._collections.keys():
+            known = ", ".join(self._collections)
+            raise ValueError(f"bm25: expected a language it was fitted on ({known}), got {unknown.pop()!r}")
+        return score_each(pairs, self._score)
+
+    def _score(self, pair: Pair) -> float | str:
+        query, premise = words(pair.statement), [_words(document) for document in pair.documents]
+        if not query:
+            return "the statement has no words"
+        return relative_bm25(query, premise, self._collections[pair.lang], self.k1, self.b)
 
 
 def _words(document: Document) -> list[str]:

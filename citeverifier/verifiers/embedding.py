@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,7 @@ from citeverifier.cost import Cost
 from citeverifier.models.device import own_device
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document
-from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.base import Scorer, Scores, score_each
 
 OVERLAP = 32  # tokens that neighbouring windows share
 KEPT = 50_000  # vectors kept for pairs to come, some 150 MB; the oldest go first
@@ -50,30 +51,24 @@ class Embedding(Scorer):
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """Cosines in [0, 1]; each text is encoded once."""
-        values = np.full(len(pairs), np.nan)
-        reasons = {}
         windows = {text: self._windows(text) for pair in pairs for text in map(render_document, pair.documents)}
         long = {pair.statement: n for pair in pairs if (n := len(self._tokens(pair.statement))) > self._limit}
         statements = {pair.statement for pair in pairs} - long.keys()
         asked = [*statements, *(window for parts in windows.values() for window in parts)]
         self._encode([text for text in dict.fromkeys(asked) if text not in self._vectors])
-        for i, pair in enumerate(pairs):
+
+        def nearest(pair: Pair) -> float | str:
             if pair.statement in long:
-                reasons[i] = f"statement of {long[pair.statement]} tokens, the model takes {self._limit}"
-                continue
+                return f"statement of {long[pair.statement]} tokens, the model takes {self._limit}"
             parts = [window for document in pair.documents for window in windows[render_document(document)]]
             cosine = np.stack([self._vectors[part] for part in parts]) @ self._vectors[pair.statement]
-            values[i] = np.clip(cosine.max(), 0.0, 1.0)
+            return float(np.clip(cosine.max(), 0.0, 1.0))
+
+        scores = score_each(pairs, nearest)
         for text in list(self._vectors)[: max(0, len(self._vectors) - KEPT)]:
             del self._vectors[text]
-        return Scores(
-            values,
-            reasons,
-            Cost(
-                distinct_pairs=len({(pair.statement, pair.documents) for pair in pairs}),
-                notes={"windowed": sum(len(parts) > 1 for parts in windows.values())},
-            ),
-        )
+        windowed = Cost(notes={"windowed": sum(len(parts) > 1 for parts in windows.values())})
+        return replace(scores, cost=scores.cost + windowed)
 
     @property
     def _limit(self) -> int:

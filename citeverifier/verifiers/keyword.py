@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from citeverifier.cost import Cost
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
 from citeverifier.text.words import words
-from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.base import Scorer, Scores, score_each
 
 
 class Keyword(Scorer):
@@ -24,15 +21,10 @@ class Keyword(Scorer):
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """Overlap in [0, 1] of each pair."""
-        values = np.full(len(pairs), np.nan)
-        reasons = {}
-        for i, pair in enumerate(pairs):
-            asked = set(words(pair.statement)) - language(pair.lang).stop_words
-            if not asked:
-                reasons[i] = "the statement has no words besides stop words"
-                continue
-            held = {word for document in pair.documents for word in words(render_document(document))}
-            values[i] = len(asked & held) / len(asked)
-        return Scores(
-            values, reasons, cost=Cost(distinct_pairs=len({(pair.statement, pair.documents) for pair in pairs}))
-        )
+        return score_each(pairs, _overlap)
+
+
+def _overlap(pair: Pair) -> float | str:
+    asked = set(words(pair.statement)) - language(pair.lang).stop_words
+    held = {word for document in pair.documents for word in words(render_document(document))}
+    return len(asked & held) / len(asked) if asked else "the statement has no words besides stop words"

@@ -1,14 +1,17 @@
-"""Prompted verdicts: an LLM answers the level's own question with yes or no (paper 1's LLM verifiers)."""
+"""An LLM judges support: yes or no to the level's own question (paper 1), or a grade for both levels (paper 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Literal
 
-from citeverifier.llm.parsing import parse_verdict
-from citeverifier.llm.request import Request
+from citeverifier.llm.client import LLM
+from citeverifier.llm.parsing import parse_number, parse_verdict
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
 from citeverifier.verifiers.prompted import PromptedScorer
+
+GRADES = ("0", "1", "2")
 
 
 class LLMVerdict(PromptedScorer):
@@ -20,29 +23,50 @@ class LLMVerdict(PromptedScorer):
 
     name = "llm"
 
-    def constrained(self, pair: Pair) -> bool:
-        """Unless the prompt asks for reasoning first."""
-        return not self.prompt.load(pair.lang).reply.reasoning
-
-    def request(self, pair: Pair, level: Support) -> Request:
-        """The question of the level."""
-        messages = self.prompt.load(pair.lang).render(
-            statement=pair.statement, documents=pair.documents, context=pair.context, level=level.label
-        )
-        limit = self.prompt.limit(pair.lang)
-        if not self.constrained(pair):
-            return Request(messages, max_tokens=limit)
-        return Request(messages, choices=self._answers(pair), logprobs=True, max_tokens=limit)
+    def answers(self, pair: Pair) -> tuple[str, ...]:
+        """Yes and no in the prompt's language; none where the prompt asks for reasoning first."""
+        reasoning = self.prompt.load(pair.lang).reply.reasoning
+        return () if reasoning else language(self.prompt.lang or pair.lang).yes_no
 
     def read(
         self, text: str, probabilities: Mapping[str, float] | None, pair: Pair, level: Support
     ) -> tuple[float | None, str | None]:
         """P(yes), or the verdict as 1 or 0."""
         if probabilities is not None:
-            return probabilities[self._answers(pair)[0]], None
+            return probabilities[self.answers(pair)[0]], None
         verdict, problem = parse_verdict(text, self.prompt.lang or pair.lang)
         return None if verdict is None else float(verdict), problem
 
-    def _answers(self, pair: Pair) -> tuple[str, str]:
-        """Yes and no in the prompt's language."""
-        return language(self.prompt.lang or pair.lang).yes_no
+
+class LLMScore(PromptedScorer):
+    """P(support >= level) from one grade that serves both levels.
+
+    `scale="discrete"`: the reply is 0, 1 or 2 (none, partial, full); with log probabilities the score is the mass at
+    or above the level, else 1 or 0 (counted in the notes, "without_logprobs"). `scale="continuous"`: the reply is a
+    number from 0 to 1 and is the score at both levels. Anything else is unscored with the reason.
+    """
+
+    name = "llm_score"
+
+    def __init__(self, llm: LLM, prompt: str, scale: Literal["discrete", "continuous"], **choice: Any) -> None:
+        if scale not in ("discrete", "continuous"):
+            raise ValueError(f"scale: expected discrete or continuous, got {scale!r}")
+        super().__init__(llm, prompt, **choice)
+        self.scale = scale
+
+    def answers(self, pair: Pair) -> tuple[str, ...]:
+        """The grades of the discrete scale."""
+        return GRADES if self.scale == "discrete" else ()
+
+    def read(
+        self, text: str, probabilities: Mapping[str, float] | None, pair: Pair, level: Support
+    ) -> tuple[float | None, str | None]:
+        """The grade as a score at the level."""
+        if self.scale == "continuous":
+            return parse_number(text, 0.0, 1.0)
+        if probabilities is not None:
+            return min(1.0, sum(p for grade, p in probabilities.items() if int(grade) >= level)), None
+        grade, problem = parse_number(text, 0, 2)
+        if grade is not None and not grade.is_integer():
+            return None, f"expected a grade of {', '.join(GRADES)}, got {grade:g}"
+        return None if grade is None else float(grade >= level), problem

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from citeverifier.cost import Cost
-from citeverifier.llm.client import LLM
 from citeverifier.llm.parsing import parse_indices, parse_json
 from citeverifier.llm.request import Reply, Request
 from citeverifier.verifiers.base import Listing, Selection, Selector, with_cost
-from citeverifier.verifiers.prompted import PromptChoice, ask, words_of
+from citeverifier.verifiers.prompted import Prompted, ask, words_of
 
 KEY = "citations"
 
 
-class LLMSelect(Selector):
+class LLMSelect(Prompted, Selector):
     """A Selector: numbers of documents by JSON schema, or read out of free text where the server ignores the schema.
 
     Numbers that do not exist and repeats are left out and counted in the notes ("out_of_range", "repeated"); no
@@ -24,31 +23,14 @@ class LLMSelect(Selector):
 
     name = "llm_select"
 
-    def __init__(
-        self,
-        llm: LLM,
-        prompt: str,
-        prompt_lang: str | None = None,
-        prompt_folder: str | None = None,
-        max_tokens: int | None = None,
-    ) -> None:
-        self.llm, self.prompt = llm, PromptChoice(prompt, prompt_lang, prompt_folder, max_tokens)
-        self.name = self.prompt.asked_of(llm)
-        self.dry_run = llm.options.dry_run
-
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         """One selection a statement; the first carries what the batch cost."""
-        requests = [self._request(listing) for listing in statements]
-        replies, cost = ask(self.llm, requests)
-        selected = [
-            self._read(reply, len(listing.documents)) for reply, listing in zip(replies, statements, strict=True)
-        ]
+        replies, cost = ask(self.llm, [self._request(listing) for listing in statements])
+        asked = zip(replies, statements, strict=True)
+        selected = [_read(reply, len(listing.documents)) for reply, listing in asked]
         return with_cost(selected, sum((selection.cost for selection in selected), cost))
 
     def _request(self, listing: Listing) -> Request:
-        messages = self.prompt.load(listing.lang).render(
-            statement=listing.statement, documents=listing.documents, context=listing.context
-        )
         number = {"type": "integer", "minimum": 1, "maximum": len(listing.documents)}
         schema = {
             "type": "object",
@@ -56,31 +38,27 @@ class LLMSelect(Selector):
             "required": [KEY],
             "additionalProperties": False,
         }
-        return Request(messages, schema=schema, max_tokens=self.prompt.limit(listing.lang))
-
-    def _read(self, reply: Reply, count: int) -> Selection:
-        text = words_of(reply)
-        if text is None:
-            return Selection(None, reason=reply.error or "no reply")
-        value, problem = parse_json(text)
-        if value is None and "{" in text:  # JSON was meant
-            return Selection(None, reason=problem)
-        named = value.get(KEY) if isinstance(value, dict) else value
-        if isinstance(named, list) and all(isinstance(n, int) and not isinstance(n, bool) for n in named):
-            return _selection(named, count)
-        if value is not None and not isinstance(value, int):
-            return Selection(None, reason=f'expected {{"{KEY}": [numbers]}}, got {_short(value)}')
-        positions, problems = parse_indices(text, count)  # free text: "[1], [3] and 4"
-        if positions is None:
-            return Selection(None, reason="; ".join(problems))
-        return _noted(
-            positions, outside=sum("outside" in p for p in problems), again=sum("again" in p for p in problems)
-        )
+        limit = self.prompt.limit(listing.lang)
+        return Request(self.prompt.messages(listing), schema=schema, max_tokens=limit)
 
 
-def _selection(numbers: Sequence[int], count: int) -> Selection:
-    inside = [n - 1 for n in numbers if 1 <= n <= count]
-    return _noted(tuple(dict.fromkeys(inside)), len(numbers) - len(inside), len(inside) - len(set(inside)))
+def _read(reply: Reply, count: int) -> Selection:
+    text = words_of(reply)
+    if text is None:
+        return Selection(None, reason=reply.error or "no reply")
+    value, problem = parse_json(text)
+    if value is None and "{" in text:  # JSON was meant
+        return Selection(None, reason=problem)
+    named = value.get(KEY) if isinstance(value, dict) else value
+    if isinstance(named, list) and all(isinstance(n, int) and not isinstance(n, bool) for n in named):
+        inside = [n - 1 for n in named if 1 <= n <= count]
+        return _noted(tuple(dict.fromkeys(inside)), len(named) - len(inside), len(inside) - len(set(inside)))
+    if value is not None and not isinstance(value, int):
+        return Selection(None, reason=f'expected {{"{KEY}": [numbers]}}, got {_short(value)}')
+    positions, problems = parse_indices(text, count)  # free text: "[1], [3] and 4"
+    if positions is None:
+        return Selection(None, reason="; ".join(problems))
+    return _noted(positions, outside=sum("outside" in p for p in problems), again=sum("again" in p for p in problems))
 
 
 def _noted(positions: tuple[int, ...], outside: int, again: int) -> Selection:

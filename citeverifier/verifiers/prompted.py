@@ -13,7 +13,7 @@ from citeverifier.llm.client import LLM
 from citeverifier.llm.prompts import Prompt
 from citeverifier.llm.request import Reply, Request
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.base import Listing, Scorer, Scores
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,15 @@ class PromptChoice:
         """The verifier's name in tables: the model, the prompt, its language."""
         return f"{llm.name} ({self.name}{'' if self.lang is None else f', {self.lang}'})"
 
+    def messages(self, asked: Pair | Listing, **more: str) -> tuple[tuple[str, str], ...]:
+        """The prompt about a statement and its documents."""
+        return self.load(asked.lang).render(
+            statement=asked.statement, documents=asked.documents, context=asked.context, **more
+        )
 
-class PromptedScorer(Scorer):
-    """One call a pair; the reply becomes a score, or the pair is unscored with the reason."""
+
+class Prompted:
+    """A verifier that is an LLM and a prompt."""
 
     def __init__(
         self,
@@ -58,9 +64,13 @@ class PromptedScorer(Scorer):
         self.name = self.prompt.asked_of(llm)
         self.dry_run = llm.options.dry_run
 
+
+class PromptedScorer(Prompted, Scorer):
+    """One call a pair; the reply becomes a score, or the pair is unscored with the reason."""
+
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """The score of each pair at the level; equal pairs are asked once."""
-        replies, cost = ask(self.llm, [self.request(pair, level) for pair in pairs])
+        replies, cost = ask(self.llm, [self._request(pair, level) for pair in pairs])
         values = np.full(len(pairs), np.nan)
         reasons: dict[int, str] = {}
         without = 0  # constrained answers whose log probabilities did not come
@@ -71,16 +81,16 @@ class PromptedScorer(Scorer):
                 reasons[i] = problem or "no reply"
             else:
                 values[i] = value
-                without += self.constrained(pair) and reply.probabilities is None
+                without += bool(self.answers(pair)) and reply.probabilities is None
         return Scores(values, reasons, replace(cost, notes={"without_logprobs": without} if without else {}))
 
-    @abstractmethod
-    def constrained(self, pair: Pair) -> bool:
-        """Whether the reply is constrained to the possible answers."""
+    def _request(self, pair: Pair, level: Support) -> Request:
+        messages, answers = self.prompt.messages(pair, level=level.label), self.answers(pair)
+        return Request(messages, answers, logprobs=bool(answers), max_tokens=self.prompt.limit(pair.lang))
 
     @abstractmethod
-    def request(self, pair: Pair, level: Support) -> Request:
-        """What is asked about a pair."""
+    def answers(self, pair: Pair) -> tuple[str, ...]:
+        """The answers that the reply is constrained to; none where it is free."""
 
     @abstractmethod
     def read(

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from citeverifier.models.device import Dtype, runs_bf16
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
-from citeverifier.verifiers.published_settings import published_settings
+
+
+@cache
+def published_settings() -> dict[str, dict[str, Any]]:
+    """Settings with their defaults, by metric."""
+    settings: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+    return settings
 
 
 class PublishedMetric(Scorer):

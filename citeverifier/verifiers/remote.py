@@ -7,9 +7,8 @@ it by `delta`. A pair is rendered as for every other verifier, and never cut.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Literal
@@ -22,8 +21,8 @@ from citeverifier.llm.connection import Connection, Failure, shorten
 from citeverifier.llm.request import LLMOptions
 from citeverifier.models.checkpoint import local_folder, read_config
 from citeverifier.models.cut_points import probability
-from citeverifier.records import Pair, Support
-from citeverifier.text.rendering import RENDERING, render_pair
+from citeverifier.records import LEVELS, Pair, Support
+from citeverifier.text.rendering import render_pair
 from citeverifier.verifiers.base import Scorer, Scores
 
 Texts = tuple[str, str]
@@ -37,95 +36,67 @@ class Remote(Scorer):
     """Scores pairs over HTTP, several requests in flight; what the server does not answer is unscored with the reason.
 
     Args:
+        path: the served checkpoint's folder or hub id, for its numbers and its tokenizer, which counts lengths.
         base_url: the server; several of the same model belong behind a reverse proxy.
         api: "score" (vLLM) or "predict" (text-embeddings-inference).
-        path: the served checkpoint's folder or hub id, for its numbers and its tokenizer, which counts lengths.
-        delta, thresholds, reads_context: the checkpoint's numbers where there is no `path`; they win over it.
         model: the name it is served under (vLLM takes none, too, and answers with what it has).
-        version: which weights are served. With model and version, scores are kept across runs.
         too_long: what becomes of pairs over the limit: "refuse" the scheme at start-up, or leave it to the server,
             which refuses them, so that they stay "unscored".
         batch_size: pairs a request; text-embeddings-inference takes 32 unless started with another
             --max-client-batch-size.
-        concurrency, timeout, retries, api_key_env: as in `LLMOptions`.
+        options: concurrency, timeout, retries and api_key_env, as in `LLMOptions`.
 
     Raises:
-        ValueError: neither path nor delta, a late-interaction checkpoint, settings that make no sense.
+        ValueError: no path, a late-interaction checkpoint, settings that make no sense.
     """
 
     name = "remote"
-    thresholds: Mapping[Support, float] | None = None  # fitted on dev, unless they are known
-    fingerprint: str | None = None
-    limit: int | None = None
 
     def __init__(
         self,
-        base_url: str,
+        path: str | None,
+        base_url: str = "http://127.0.0.1:8000",
         api: Literal["score", "predict"] = "score",
-        path: str | None = None,
-        delta: float | None = None,
-        thresholds: Mapping[str, float] | None = None,
-        reads_context: bool | None = None,
         model: str | None = None,
-        version: str | None = None,
         too_long: Literal["refuse", "unscored"] = "refuse",
         batch_size: int = 32,
-        concurrency: int = 8,
-        timeout: float = 60.0,
-        retries: int = 5,
-        api_key_env: str | None = None,
+        **options: Any,
     ) -> None:
+        from tokenizers import Tokenizer
+
         if api not in PATHS:
             raise ValueError(f"verifier.api: expected score (vLLM) or predict (text-embeddings-inference), got {api!r}")
         if too_long not in ("refuse", "unscored"):
             raise ValueError(f"verifier.too_long: expected refuse or unscored, got {too_long!r}")
         if batch_size < 1:
             raise ValueError(f"verifier.batch_size: expected at least 1, got {batch_size}")
-        self.api, self.model, self.too_long, self.batch_size = api, model, too_long, batch_size
-        self._options = LLMOptions(
-            model or "", base_url=base_url, concurrency=concurrency, timeout=timeout, retries=retries,
-            api_key_env=api_key_env,
-        )  # fmt: skip
-        if path is not None:
-            delta, thresholds, reads_context = self._read_checkpoint(path, delta, thresholds, reads_context)
-        if delta is None:
+        if path is None:
             raise ValueError(
-                "verifier=remote: expected the checkpoint's config (verifier.path=FOLDER_OR_HUB_ID) or its numbers "
-                "(verifier.delta=..., see its model card), got neither"
+                "verifier=remote: expected the served checkpoint (verifier.path=FOLDER_OR_HUB_ID), got none"
             )
-        self.delta, self.reads_context = float(delta), bool(reads_context)
-        if thresholds is not None:
-            self.thresholds = {Support.parse(level): float(value) for level, value in thresholds.items()}
-        if model is not None and version is not None:
-            settings = (self.name, model, version, self.delta, self.reads_context, RENDERING)
-            self.fingerprint = hashlib.sha256(repr(settings).encode()).hexdigest()
-        self._kept: dict[Texts, Answer] = {}
-
-    def _read_checkpoint(
-        self, path: str, delta: float | None, thresholds: Mapping[str, float] | None, reads_context: bool | None
-    ) -> tuple[float, Mapping[str, float], bool]:
-        """The numbers as given, else as saved with the checkpoint; its limit and tokenizer are kept."""
-        from tokenizers import Tokenizer
-
         folder = local_folder(path)
-        config = read_config(folder)
-        if config.shape != "cross_encoder":
+        self.config = read_config(folder)
+        if self.config.shape != "cross_encoder":
             raise ValueError(
-                f"{path}: expected a cross-encoder, got {config.shape}, which no other program serves; use "
+                f"{path}: expected a cross-encoder, got {self.config.shape}, which no other program serves; use "
                 f"verifier=citeverifier verifier.path={path}"
             )
-        self.limit, self._tokenizer = config.max_length, Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.api, self.model, self.too_long, self.batch_size = api, model, too_long, batch_size
+        self._options = LLMOptions(model or "", base_url=base_url, **options)
+        self.limit = self.config.max_length
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        return (
-            config.delta if delta is None else delta,
-            config.thresholds if thresholds is None else thresholds,
-            config.reads_context if reads_context is None else reads_context,
-        )
+        self._kept: dict[Texts, Answer] = {}
+
+    @property
+    def thresholds(self) -> Mapping[Support, float]:
+        """The thresholds fitted on dev, saved with the checkpoint."""
+        return {level: self.config.threshold(level) for level in LEVELS}
 
     def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
-        """How many pairs are over the limit; None where none is, the limit is unknown, or they may stay unscored."""
-        if self.limit is None or self.too_long == "unscored":
+        """How many pairs are over the limit; None where none is, or they may stay unscored."""
+        if self.too_long == "unscored":
             return None
         over = sum(len(self._tokenizer.encode(*self._texts(pair)).ids) > self.limit for pair in pairs)
         if not over:
@@ -139,15 +110,19 @@ class Remote(Scorer):
         """P(support >= level); equal pairs are asked once, for both levels."""
         texts = [self._texts(pair) for pair in pairs]
         new = list(dict.fromkeys(text for text in texts if text not in self._kept))
-        cost = _run_to_end(self._ask_all(new)) if new else Cost()
+        cost = Cost()
+        if new:
+            with ThreadPoolExecutor(1) as pool:  # an event loop may run here already: a notebook's
+                cost = pool.submit(asyncio.run, self._ask_all(new)).result()
         answers = [self._kept[text] for text in texts]
         for text in list(islice(self._kept, max(0, len(self._kept) - KEPT))):
             del self._kept[text]
-        values = probability(logit(np.array([value for value, _ in answers], dtype=np.float64)), level, self.delta)
+        logits = logit(np.array([value for value, _ in answers], dtype=np.float64))
+        values = probability(logits, level, self.config.delta)
         return Scores(values, {i: reason for i, (_, reason) in enumerate(answers) if reason is not None}, cost)
 
     def _texts(self, pair: Pair) -> Texts:
-        return render_pair(pair, context=self.reads_context)
+        return render_pair(pair, context=self.config.reads_context)
 
     async def _ask_all(self, texts: Sequence[Texts]) -> Cost:
         """Ask the server and keep the answers."""
@@ -206,9 +181,3 @@ def _checked(score: Any) -> Answer:
     if isinstance(score, int | float) and 0.0 <= score <= 1.0:
         return float(score), None
     return math.nan, f"expected a probability, as sigmoid gives it, got {score!r}"
-
-
-def _run_to_end(asking: Coroutine[Any, Any, Cost]) -> Cost:
-    """Run to the end, where an event loop runs already (a notebook's) in a thread."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, asking).result()

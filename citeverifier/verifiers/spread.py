@@ -50,21 +50,14 @@ class SpreadSelector(Selector):
     """A Selector of which each process asks every n-th statement; every process must ask the same."""
 
     def __init__(self, selector: Selector) -> None:
-        self.selector, self.name, self.dry_run = selector, selector.name, selector.dry_run
-
-    @property
-    def fingerprint(self) -> str | None:
-        """That of the selector inside."""
-        return self.selector.fingerprint
+        self.selector = selector
+        for ability in ("name", "dry_run", "tune"):
+            setattr(self, ability, getattr(selector, ability))
 
     @property
     def parameters(self) -> Mapping[str, float]:
         """Those of the selector inside."""
         return self.selector.parameters
-
-    def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
-        """Tune the selector inside."""
-        self.selector.tune(statements, gold)
 
     def untuned(self) -> SpreadSelector:
         """Spread likewise."""

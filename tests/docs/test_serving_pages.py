@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
-from llm_server import ScriptedServer
 from tiny_models import tiny_checkpoint
 from typer.testing import CliRunner
 
@@ -98,17 +97,3 @@ def test_the_servers_bodies_are_json_of_the_keys_that_remote_sends(path: str, ke
     (block,) = [block for block in blocks("serve_elsewhere.md", "bash") if path in block]
     body = json.loads(shlex.split(block)[-1])
     assert keys <= set(body)
-
-
-def test_the_numbers_of_a_card_do_without_a_copy() -> None:
-    from hydra.utils import instantiate
-
-    text = (DOCS / "serve_elsewhere.md").read_text(encoding="utf-8").replace("\n", " ")
-    (told,) = re.findall(r"`(verifier\.delta=.*?)`", text)
-    with (
-        ScriptedServer(lambda body: {}) as server,
-        initialize_config_dir(str(configs_dir()), version_base="1.3"),
-    ):
-        overrides = ["verifier=remote", f"verifier.base_url={server.url}", *shlex.split(told)]
-        verifier = instantiate(compose("eval", overrides=overrides).verifier, _convert_="all")
-    assert (verifier.delta, verifier.reads_context, len(verifier.thresholds)) == (1.62, True, 2)

@@ -14,8 +14,7 @@ from llm_server import CUT, EMPTY, HALF_JSON, LONG, WRONG_LANGUAGE, ScriptedServ
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.base import Listing
-from citeverifier.verifiers.llm import LLMVerdict
-from citeverifier.verifiers.llm_score import LLMScore
+from citeverifier.verifiers.llm import LLMScore, LLMVerdict
 from citeverifier.verifiers.llm_select import LLMSelect
 
 DOCUMENTS = (Document("Vistula", "The Vistula is 1,047 km long."), Document("Oder", "The Oder is 840 km long."))

@@ -26,8 +26,7 @@ from citeverifier.models.alignscore import convert
 from citeverifier.models.folds import convolution
 from citeverifier.models.published_metrics import ENTAILMENT, METRICS, class_position
 from citeverifier.records import Support
-from citeverifier.verifiers.published import PublishedMetric
-from citeverifier.verifiers.published_settings import published_settings
+from citeverifier.verifiers.published import PublishedMetric, published_settings
 
 from .conftest import LONG, make_pair
 from .published_cases import (

@@ -23,7 +23,6 @@ from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.llm.request import LLMError
 from citeverifier.records import Document, Example, Pair, Support
 from citeverifier.text.rendering import render_pair
-from citeverifier.verifiers.cache import fingerprint_of
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 from citeverifier.verifiers.remote import Remote
 
@@ -67,8 +66,10 @@ def by_likeness(body: Body) -> Misbehaviour:
     return answer(body, [likeness(texts) for texts in texts_of(body)])
 
 
-def remote(server: ScriptedServer, **options: Any) -> Remote:
-    return Remote(server.url.removesuffix("/v1"), **{"delta": 2.0, "retries": 2} | options)
+@pytest.fixture
+def remote(checkpoint: Path) -> Callable[..., Remote]:
+    """(server, options) -> the verifier that asks it."""
+    return lambda server, **options: Remote(str(checkpoint), server.url.removesuffix("/v1"), **{"retries": 2} | options)
 
 
 def sigmoid(value: float) -> float:
@@ -76,13 +77,13 @@ def sigmoid(value: float) -> float:
 
 
 @pytest.mark.parametrize(("api", "path"), [("score", "/score"), ("predict", "/predict")])
-def test_one_score_answers_both_levels(api: Any, path: str, pairs: list[Pair]) -> None:
+def test_one_score_answers_both_levels(api: Any, path: str, pairs: list[Pair], remote: Any) -> None:
     with ScriptedServer(by_likeness) as server:
         verifier = remote(server, api=api, model="m", batch_size=5)
         partial, full = (verifier.score([*pairs, pairs[0]], level) for level in (Support.PARTIAL, Support.FULL))
-    expected = [likeness(render_pair(pair, context=False)) for pair in [*pairs, pairs[0]]]
+    expected = [likeness(render_pair(pair, context=True)) for pair in [*pairs, pairs[0]]]
     assert np.allclose(partial.values, expected, atol=1e-12)
-    assert np.allclose(full.values, [sigmoid(math.log(p / (1 - p)) - 2.0) for p in expected])
+    assert np.allclose(full.values, [sigmoid(math.log(p / (1 - p)) - DELTA) for p in expected])
     assert (partial.cost.distinct_pairs, partial.cost.calls, full.cost.distinct_pairs, full.cost.calls) == (24, 5, 0, 0)
     assert partial.cost.tokens == (7 * 24 if api == "score" else 0)
     assert set(server.paths) == {path}
@@ -91,24 +92,24 @@ def test_one_score_answers_both_levels(api: Any, path: str, pairs: list[Pair]) -
     assert all(told.items() <= body.items() for body in server.bodies)
 
 
-def test_certainty_stays_a_probability(pairs: list[Pair]) -> None:
+def test_certainty_stays_a_probability(pairs: list[Pair], remote: Any) -> None:
     with ScriptedServer(lambda body: answer(body, [0, 1.0])) as server:
         assert remote(server).score(pairs[:2], Support.FULL).values.tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize("api", ["score", "predict"])
-def test_a_served_checkpoint_scores_as_it_does_here(api: Any, checkpoint: Path, pairs: list[Pair]) -> None:
+def test_a_served_checkpoint_scores_as_it_does_here(api: Any, checkpoint: Path, pairs: list[Pair], remote: Any) -> None:
     from sentence_transformers import CrossEncoder
 
     model = CrossEncoder(str(checkpoint), device="cpu")
     ours = OrdinalVerifier(str(checkpoint), dtype="float32")
     some = [*pairs, Pair("c", "e", "s", "en", "g", "It is long.", pairs[0].documents, "k", "What of the Vistula?")]
     with ScriptedServer(lambda body: answer(body, model.predict(texts_of(body)).tolist())) as server:
-        verifier = remote(server, api=api, path=str(checkpoint), delta=None)
+        verifier = remote(server, api=api)
         for level in (Support.PARTIAL, Support.FULL):
             assert np.abs(verifier.score(some, level).values - ours.score(some, level).values).max() < 1e-5
     assert np.ptp(ours.score(some, Support.PARTIAL).values) > 1e-3
-    assert (verifier.delta, verifier.thresholds) == (DELTA, ours.thresholds)
+    assert verifier.thresholds == ours.thresholds
 
 
 def long_pair(pair: Pair) -> Pair:
@@ -119,9 +120,9 @@ def long_pair(pair: Pair) -> Pair:
 def test_lengths_are_counted_as_the_model_counts_them(checkpoint: Path, pairs: list[Pair]) -> None:
     from transformers import AutoTokenizer
 
-    tokenizer, verifier = AutoTokenizer.from_pretrained(checkpoint), Remote("http://127.0.0.1:1", path=str(checkpoint))
+    tokenizer, verifier = AutoTokenizer.from_pretrained(checkpoint), Remote(str(checkpoint))
     for pair in (pairs[0], long_pair(pairs[0])):
-        length = len(tokenizer(*render_pair(pair, context=False))["input_ids"])
+        length = len(tokenizer(*render_pair(pair, context=True))["input_ids"])
         verifier.limit = length
         assert verifier.refuses([pair], Support.FULL) is None
         verifier.limit = length - 1
@@ -132,7 +133,7 @@ def test_lengths_are_counted_as_the_model_counts_them(checkpoint: Path, pairs: l
     assert verifier.refuses([long_pair(pairs[0])], Support.FULL) is None
 
 
-def test_answers_are_kept_up_to_a_bound(pairs: list[Pair], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_kept_up_to_a_bound(pairs: list[Pair], monkeypatch: pytest.MonkeyPatch, remote: Any) -> None:
     monkeypatch.setattr("citeverifier.verifiers.remote.KEPT", 10)
     with ScriptedServer(by_likeness) as server:
         verifier = remote(server, batch_size=1)
@@ -144,16 +145,14 @@ def test_answers_are_kept_up_to_a_bound(pairs: list[Pair], monkeypatch: pytest.M
 
 
 def test_a_scheme_with_pairs_over_the_limit_is_refused_at_start_up(checkpoint: Path, worked_example: Example) -> None:
-    verifier = Remote("http://127.0.0.1:1", path=str(checkpoint))
+    verifier = Remote(str(checkpoint))
     check_served(Merged(), verifier, [worked_example])
     verifier.limit = 40
     with pytest.raises(ValueError, match=r"got remote: \d+ of \d+ premises .* over 40 tokens \(verifier.too_long="):
         check_served(Merged(), verifier, [worked_example])
-    verifier.limit = None  # unknown: the server will say
-    check_served(Merged(), verifier, [worked_example])
 
 
-def test_a_pair_that_the_server_refuses_costs_no_other_its_score(pairs: list[Pair]) -> None:
+def test_a_pair_that_the_server_refuses_costs_no_other_its_score(pairs: list[Pair], remote: Any) -> None:
     def reply(body: Body) -> Misbehaviour:
         if any("number 5." in second for _, second in texts_of(body)):
             return status(400, "This model's maximum context length is 512 tokens")
@@ -178,13 +177,13 @@ def failing(times: int, first: Misbehaviour) -> Callable[[Body], Misbehaviour]:
 
 
 @pytest.mark.parametrize("first", [status(500), status(429, retry_after_ms="5"), CUT, status(503)])
-def test_what_passes_is_tried_again(first: Misbehaviour, pairs: list[Pair]) -> None:
+def test_what_passes_is_tried_again(first: Misbehaviour, pairs: list[Pair], remote: Any) -> None:
     with ScriptedServer(failing(2, first)) as server:
         scores = remote(server).score(pairs, Support.PARTIAL)
     assert not np.isnan(scores.values).any()
 
 
-def test_what_stays_is_unscored_with_the_reason(pairs: list[Pair]) -> None:
+def test_what_stays_is_unscored_with_the_reason(pairs: list[Pair], remote: Any) -> None:
     with ScriptedServer(failing(99, status(500, "out of memory"))) as server:
         scores = remote(server).score(pairs[:3], Support.FULL)
     assert np.isnan(scores.values).all()
@@ -193,7 +192,7 @@ def test_what_stays_is_unscored_with_the_reason(pairs: list[Pair]) -> None:
     assert "(3 attempts)" in scores.reasons[0]
 
 
-def test_a_server_that_hangs_is_left(pairs: list[Pair]) -> None:
+def test_a_server_that_hangs_is_left(pairs: list[Pair], remote: Any) -> None:
     with ScriptedServer(lambda body: Misbehaviour(delay=4.0)) as server:
         began = time.monotonic()
         scores = remote(server, timeout=0.05, retries=0).score(pairs[:2], Support.FULL)
@@ -205,16 +204,18 @@ def test_a_server_that_hangs_is_left(pairs: list[Pair]) -> None:
     ("code", "message"),
     [(401, "Check the key in the environment variable KEY"), (404, "does a server .* answer /score")],
 )
-def test_what_no_other_request_would_change_ends_the_run(code: int, message: str, pairs: list[Pair]) -> None:
+def test_what_no_other_request_would_change_ends_the_run(
+    code: int, message: str, pairs: list[Pair], remote: Any
+) -> None:
     with ScriptedServer(lambda body: status(code)) as server, pytest.raises(LLMError, match=message):
         remote(server, api_key_env="KEY").score(pairs, Support.FULL)
 
 
-def test_no_server_ends_the_run(pairs: list[Pair]) -> None:
+def test_no_server_ends_the_run(checkpoint: Path, pairs: list[Pair]) -> None:
     with ScriptedServer(by_likeness) as server:
         gone = server.url
     with pytest.raises(LLMError, match="no server answers"):
-        Remote(gone, delta=2.0, retries=1).score(pairs, Support.FULL)
+        Remote(str(checkpoint), gone, retries=1).score(pairs, Support.FULL)
 
 
 @pytest.mark.parametrize(
@@ -229,14 +230,16 @@ def test_no_server_ends_the_run(pairs: list[Pair]) -> None:
         ("predict", [[{"label": "yes", "score": 0.7}, {"label": "no", "score": 0.3}]], "one-label classifier"),
     ],
 )
-def test_an_answer_of_another_kind_is_unscored(api: Any, content: Any, reason: str, pairs: list[Pair]) -> None:
+def test_an_answer_of_another_kind_is_unscored(
+    api: Any, content: Any, reason: str, pairs: list[Pair], remote: Any
+) -> None:
     with ScriptedServer(lambda body: Misbehaviour(body=json.dumps(content))) as server:
         scores = remote(server, api=api).score(pairs[:1], Support.FULL)
     assert np.isnan(scores.values).all()
     assert re.search(reason, scores.reasons[0])
 
 
-def test_several_requests_are_in_flight(pairs: list[Pair]) -> None:
+def test_several_requests_are_in_flight(pairs: list[Pair], remote: Any) -> None:
     def slowly(body: Body) -> Misbehaviour:
         return Misbehaviour(body=by_likeness(body).body, delay=0.1)
 
@@ -245,7 +248,7 @@ def test_several_requests_are_in_flight(pairs: list[Pair]) -> None:
     assert server.most_at_once == 6
 
 
-def test_it_works_inside_a_running_event_loop(pairs: list[Pair]) -> None:
+def test_it_works_inside_a_running_event_loop(pairs: list[Pair], remote: Any) -> None:
     async def notebook() -> Any:
         return remote(server).score(pairs, Support.FULL)
 
@@ -253,62 +256,38 @@ def test_it_works_inside_a_running_event_loop(pairs: list[Pair]) -> None:
         assert not np.isnan(asyncio.run(notebook()).values).any()
 
 
-def test_the_key_goes_with_every_request(pairs: list[Pair], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_goes_with_every_request(pairs: list[Pair], monkeypatch: pytest.MonkeyPatch, remote: Any) -> None:
     monkeypatch.setenv("KEY", "secret")
     with ScriptedServer(by_likeness) as server:
         remote(server, api_key_env="KEY").score(pairs, Support.FULL)
     assert {headers["authorization"] for headers in server.headers} == {"Bearer secret"}
 
 
-def test_scores_are_kept_only_of_weights_that_are_known() -> None:
-    def made(**options: Any) -> Remote:
-        return Remote("http://127.0.0.1:1", delta=2.0, **options)
-
-    assert fingerprint_of(made()) is None
-    assert fingerprint_of(made(model="m")) is None
-    known = made(model="m", version="1")
-    assert known.fingerprint is not None
-    others = [
-        made(model="m", version="2"),
-        made(model="n", version="1"),
-        made(model="m", version="1", reads_context=True),
-    ]
-    assert len({verifier.fingerprint for verifier in [known, *others]}) == 4
-
-
-def test_thresholds_are_brought_along_where_they_are_known() -> None:
-    without = Remote("http://127.0.0.1:1", delta=2.0)
-    assert without.thresholds is None
-    verifier = Remote("http://127.0.0.1:1", delta=2.0, thresholds={"partial": 0.4, "full": 0.6})
-    assert verifier.thresholds == {Support.PARTIAL: 0.4, Support.FULL: 0.6}
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "verifier.path=FOLDER_OR_HUB_ID"),
-        ({"delta": 1.0, "api": "rerank"}, "expected score .* got 'rerank'"),
-        ({"delta": 1.0, "too_long": "cut"}, "expected refuse or unscored, got 'cut'"),
-        ({"delta": 1.0, "batch_size": 0}, "at least 1, got 0"),
-        ({"delta": 1.0, "base_url": ""}, "base_url: expected an address"),
-        ({"delta": 1.0, "thresholds": {"all": 0.5}}, "expected a support level"),
+        ({"path": None}, "verifier.path=FOLDER_OR_HUB_ID"),
+        ({"api": "rerank"}, "expected score .* got 'rerank'"),
+        ({"too_long": "cut"}, "expected refuse or unscored, got 'cut'"),
+        ({"batch_size": 0}, "at least 1, got 0"),
+        ({"base_url": ""}, "base_url: expected an address"),
     ],
 )
-def test_wrong_settings_say_what_is_expected(options: Mapping[str, Any], message: str) -> None:
+def test_wrong_settings_say_what_is_expected(options: Mapping[str, Any], message: str, checkpoint: Path) -> None:
     with pytest.raises(ValueError, match=message):
-        Remote(**{"base_url": "http://127.0.0.1:1"} | dict(options))
+        Remote(**{"path": str(checkpoint)} | dict(options))
 
 
 def test_late_interaction_is_served_by_no_other_program(tiny: Any, tmp_path: Path) -> None:
     folder = tiny_checkpoint(tmp_path, tiny("bert"), "late_interaction")
     with pytest.raises(ValueError, match=r"expected a cross-encoder, got late_interaction.*verifier=citeverifier"):
-        Remote("http://127.0.0.1:1", path=str(folder))
+        Remote(str(folder))
 
 
 def test_no_torch_is_loaded(checkpoint: Path) -> None:
     code = (
         "import sys\nfrom citeverifier.verifiers.remote import Remote\n"
-        f"Remote('http://127.0.0.1:1', path={str(checkpoint)!r})\n"
+        f"Remote({str(checkpoint)!r})\n"
         "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -119,7 +119,7 @@ def test_one_process_asks_as_ever() -> None:
 
 def test_a_spread_selector_keeps_its_parameters_and_its_tuning() -> None:
     class ByLength(Selector):
-        name, fingerprint, longest = "by length", "by length, 1", 3.0  # type: ignore[assignment]
+        name, longest = "by length", 3.0
 
         @property
         def parameters(self) -> dict[str, float]:
@@ -136,7 +136,6 @@ def test_a_spread_selector_keeps_its_parameters_and_its_tuning() -> None:
 
     listing = Listing("A statement.", (Document("", "A text."),), "en")
     wrapped = module.SpreadSelector(ByLength())
-    assert wrapped.fingerprint == "by length, 1"
     wrapped.tune([listing], [frozenset({0})])
     assert wrapped.parameters == {"longest": 12.0}
     assert wrapped.untuned().parameters == {"longest": 3.0}

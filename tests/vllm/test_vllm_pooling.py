@@ -56,7 +56,7 @@ def short(folder: Path, url: str) -> list[Pair]:
     made = [pair for lang in ("en", "pl") for pair in list(ordinal_pairs(load_mini("test", lang)[:6]))[:30]]
     made = [replace(pair, documents=tuple(Document(d.title, d.text[:60]) for d in pair.documents)) for pair in made]
     made = [replace(pair, context="What of it?") if i % 3 == 0 else pair for i, pair in enumerate(made)]
-    served = Remote(url, path=str(folder))
+    served = Remote(str(folder), url)
     kept = [pair for pair in made if served.refuses([pair], Support.FULL) is None]
     assert len(kept) > 30
     assert {len(pair.documents) > 1 for pair in kept} == {True, False}
@@ -73,7 +73,7 @@ def post(url: str, path: str, body: dict[str, Any]) -> Any:
 def test_remote_scores_as_the_checkpoint_does_here(
     url: str, folder: Path, local: OrdinalVerifier, short: list[Pair], level: Support
 ) -> None:
-    served = Remote(url, path=str(folder), model=SERVED, batch_size=7, concurrency=4).score(short, level)
+    served = Remote(str(folder), url, model=SERVED, batch_size=7, concurrency=4).score(short, level)
     ours = local.score(short, level).values
     assert np.abs(served.values - ours).max() < 1e-3
     assert np.ptp(ours) > 0.1  # the pairs differ by far more than the runtimes may
@@ -112,10 +112,10 @@ def test_rerank_gives_the_same_scores_in_order(url: str, local: OrdinalVerifier,
         assert row["relevance_score"] == pytest.approx(ours[row["index"]], abs=1e-3)
 
 
-def test_a_pair_that_vllm_refuses_is_unscored(url: str, short: list[Pair]) -> None:
+def test_a_pair_that_vllm_refuses_is_unscored(url: str, folder: Path, short: list[Pair]) -> None:
     text = " ".join(f"The Vistula is a river, number {i}." for i in range(300))
     long = replace(short[0], documents=(Document("Vistula", text),))
-    served = Remote(url, delta=1.6).score([short[0], long, short[1]], Support.PARTIAL)
+    served = Remote(str(folder), url).score([short[0], long, short[1]], Support.PARTIAL)
     assert np.isnan(served.values).tolist() == [False, True, False]
     assert "answered 400" in served.reasons[1]
     assert "512" in served.reasons[1]
@@ -124,7 +124,7 @@ def test_a_pair_that_vllm_refuses_is_unscored(url: str, short: list[Pair]) -> No
 def test_it_takes_part_in_a_scheme(url: str, folder: Path, local: OrdinalVerifier) -> None:
     examples = load_mini("test", "en")[:3]
     half = {level: DecisionThreshold(0.5, "set by hand") for level in Support}
-    served, cost = run_scheme(Separate(), Remote(url, path=str(folder), too_long="unscored"), examples, half)
+    served, cost = run_scheme(Separate(), Remote(str(folder), url, too_long="unscored"), examples, half)
     ours, _ = run_scheme(Separate(), local, examples, half)
     both = [(a.score, b.score) for a, b in zip(served, ours, strict=True) if a.score is not None]
     assert len(both) > len(ours) / 2

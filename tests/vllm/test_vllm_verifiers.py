@@ -12,8 +12,7 @@ from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Support
-from citeverifier.verifiers.llm import LLMVerdict
-from citeverifier.verifiers.llm_score import LLMScore
+from citeverifier.verifiers.llm import LLMScore, LLMVerdict
 from citeverifier.verifiers.llm_select import LLMSelect
 
 pytestmark = pytest.mark.vllm

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -33,21 +35,20 @@ _TWINS = "twin_accuracy_"
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a table: `text` as shown, `value` to sort by, interval, a mark ("best", "warn") where due."""
+    """What stands in a table: `text` as shown, `value` to sort by, its interval, a mark ("best", "warn") where due."""
 
-    text: str
-    value: float | str | None = None
-    low: float | None = None
-    high: float | None = None
+    text: str = "-"
+    value: float | None = None
+    bounds: Sequence[float] | None = None
     mark: str = ""
 
     @property
     def interval(self) -> str:
         """ "[0.801, 0.880]", or nothing."""
-        return "" if self.low is None or self.high is None else f"[{self.low:.3f}, {self.high:.3f}]"
+        return "" if self.bounds is None else "[{:.3f}, {:.3f}]".format(*self.bounds)
 
 
-NOTHING = Cell("-")
+NOTHING = Cell()
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,17 @@ def boards_of(runs: Sequence[EvalRun], price_per_hour: float | None = None, curr
     together: dict[tuple[str, ...], list[EvalRun]] = {}
     for run in runs:
         together.setdefault(same_ground(run.summary), []).append(run)
-    titles = _titles([same[0].summary for same in together.values()])
-    titled = zip(together.values(), titles, strict=True)
-    order = sorted(titled, key=lambda pair: (scheme_order(pair[0][0].summary), pair[1]))
-    return [_board(same, title, price_per_hour, currency) for same, title in order]
+    titles = Counter(_title(same[0].summary) for same in together.values())
+    titled = []
+    for same in together.values():
+        first = same[0].summary
+        title = _title(first)
+        if titles[title] > 1:
+            settings = first.get("scheme_settings")
+            shown = "settings not recorded" if settings is None else " ".join(f"{k}={v}" for k, v in settings.items())
+            title += f" {first['data']['sha256'][:8]} ({shown})"
+        titled.append((scheme_order(first), title, same))
+    return [_board(same, title, price_per_hour, currency) for _, title, same in sorted(titled, key=itemgetter(0, 1))]
 
 
 def data_name(data: Mapping[str, Any]) -> str:
@@ -103,24 +111,16 @@ def data_name(data: Mapping[str, Any]) -> str:
     return f"{name} {data['split']}" if data.get("split") not in (None, "auto") else name
 
 
-def _titles(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """ "merged, en: mini test", with hash and settings where that would name two boards."""
-    titles = [f"{s['scheme']}, {s['lang']}: {data_name(s['data'])}" for s in summaries]
-    full = []
-    for title, summary in zip(titles, summaries, strict=True):
-        if titles.count(title) > 1:
-            settings = summary.get("scheme_settings")
-            shown = "settings not recorded" if settings is None else " ".join(f"{k}={v}" for k, v in settings.items())
-            title = f"{title} {summary['data']['sha256'][:8]} ({shown})"
-        full.append(title)
-    return full
+def _title(summary: Mapping[str, Any]) -> str:
+    return f"{summary['scheme']}, {summary['lang']}: {data_name(summary['data'])}"
 
 
 def _board(runs: Sequence[EvalRun], title: str, price_per_hour: float | None, currency: str) -> Board:
     first = runs[0].summary
     columns = _columns(runs, currency)
     compared = against_best(runs)
-    best = {name: max(_known(runs, name), default=None) for name in COMPARED}
+    known = {name: [run.summary["metrics"].get(name) for run in runs] for name in COMPARED}
+    best = {name: max((value for value in values if value is not None), default=None) for name, values in known.items()}
     measured = []
     for run in runs:
         figures = "reference" if run.summary["verifier"] in REFERENCES else "measured"
@@ -138,10 +138,6 @@ def _board(runs: Sequence[EvalRun], title: str, price_per_hour: float | None, cu
     heading = (best_described([run.summary for run in runs]).get("display") or {}).get("heading", "")
     name = data_name(first["data"])
     return Board(first["scheme"], first["lang"], name, title, heading, columns, (*measured, *printed), edits)
-
-
-def _known(runs: Sequence[EvalRun], metric: str) -> list[float]:
-    return [value for run in runs if (value := run.summary["metrics"].get(metric)) is not None]
 
 
 def _rank(summary: Mapping[str, Any]) -> tuple[float, ...]:
@@ -189,9 +185,8 @@ def _metric_cells(
         key = column.metric.removeprefix("default.")
         value = source["metrics"].get(key)
         if value is not None:
-            low, high = source["intervals"].get(key) or (None, None)
             mark = "best" if source is summary and value == best.get(key) else ""
-            cells[column.metric] = Cell(f"{value:.3f}", value, low, high, mark)
+            cells[column.metric] = Cell(f"{value:.3f}", value, source["intervals"].get(key), mark)
     return cells
 
 
@@ -201,7 +196,7 @@ def _difference_cell(delta: Difference | str) -> Cell:
     if math.isnan(delta.p):
         return NOTHING
     p = "< 0.01" if delta.p < 0.01 else f"= {delta.p:.3f}"
-    return Cell(f"{delta.value:+.3f}, p {p}", delta.value, delta.low, delta.high)
+    return Cell(f"{delta.value:+.3f}, p {p}", delta.value, (delta.low, delta.high))
 
 
 def _audit_cells(summary: Mapping[str, Any]) -> dict[str, Cell]:
@@ -209,8 +204,7 @@ def _audit_cells(summary: Mapping[str, Any]) -> dict[str, Cell]:
     for name, key in (("order", "changed"), ("injection", "flipped_to_true")):
         part = (summary.get("audit") or {}).get(name)
         if part:
-            low, high = part["intervals"].get(key) or (None, None)
-            cells[f"audit.{name}"] = Cell(f"{part[key]:.1%}", part[key], low, high)
+            cells[f"audit.{name}"] = Cell(f"{part[key]:.1%}", part[key], part["intervals"].get(key))
     return cells
 
 
@@ -219,12 +213,11 @@ def _cost_cells(run: EvalRun, price_per_hour: float | None) -> dict[str, Cell]:
     if run.trials is not None:
         cost.setdefault("statements", run.trials.statements)
     amounts = per_thousand(cost, price_per_hour)
-    return {f"cost.{key}": Cell(_short(amount), amount) for key, amount in amounts.items() if amount is not None}
-
-
-def _short(value: float) -> str:
-    """Three digits or all before the point: 0.0123, 1.23, 1,234."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return {  # three digits or all before the point: 0.0123, 1.23, 1,234
+        f"cost.{key}": Cell(f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}", amount)
+        for key, amount in amounts.items()
+        if amount is not None
+    }
 
 
 def per_thousand(cost: Mapping[str, Any], price_per_hour: float | None = None) -> dict[str, float | None]:
@@ -291,7 +284,7 @@ def markdown_tables(board: Board) -> Iterator[tuple[list[str], list[list[str]]]]
 def csv_rows(boards: Sequence[Board]) -> Iterator[list[Any]]:
     """Header and one line a row of any board; numbers unrounded, an interval as two columns."""
     keys = list(dict.fromkeys(column.metric for board in boards for column in board.columns))
-    with_interval = [k for k in keys if any(r.cells.get(k, NOTHING).low is not None for b in boards for r in b.rows)]
+    with_interval = [k for k in keys if any(r.cells.get(k, NOTHING).bounds for b in boards for r in b.rows)]
     fixed = ["scheme", "lang", "data", "sha256", "verifier", "figures", "origin", "scheme_settings"]
     yield [*fixed, *(name for k in keys for name in ([k, f"{k}.low", f"{k}.high"] if k in with_interval else [k]))]
     for board in boards:
@@ -306,5 +299,5 @@ def csv_rows(boards: Sequence[Board]) -> Iterator[list[Any]]:
                 cell = row.cells.get(key, NOTHING)
                 line.append(cell.value)
                 if key in with_interval:
-                    line += [cell.low, cell.high]
+                    line += cell.bounds or (None, None)
             yield line

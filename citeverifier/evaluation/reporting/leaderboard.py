@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import citeverifier
@@ -12,7 +13,7 @@ from citeverifier.evaluation.reporting.boards import NOTHING, Board, BoardRow, b
 from citeverifier.evaluation.reporting.pictures import Interval, Mark, bars, matrix, scatter, symbol
 from citeverifier.evaluation.reporting.predictions import DecidedTrials
 from citeverifier.evaluation.reporting.report import unscored_warning
-from citeverifier.evaluation.reporting.runs import EvalRun, read_runs
+from citeverifier.evaluation.reporting.runs import read_runs
 from citeverifier.evaluation.reporting.tables import markdown, print_table, runs_tables
 
 _TOGGLED = ("At 0.5", "Against the best", "Per 1,000 statements", "Audit")
@@ -28,9 +29,9 @@ def report_runs(
     """
     runs, problems = read_runs(folders)
     unscored = [f"{run.folder}: {warning}" for run in runs if (warning := unscored_warning(run.summary))]
-    for same in by_scheme(runs).values():
-        for title, header, rows in runs_tables([{**run.summary, "verifier": run.name} for run in same]):
-            print_table(title, header, rows)
+    for _, same in groupby(runs, lambda run: run.summary["scheme"]):
+        for table in runs_tables([{**run.summary, "verifier": run.name} for run in same]):
+            print_table(*table)
     boards = boards_of(runs, price_per_hour, currency)
     out.mkdir(parents=True, exist_ok=True)
     parts = ["# Runs side by side", *(f"> **{warning}**" for warning in unscored), *(f"> {line}" for line in problems)]
@@ -48,14 +49,6 @@ def report_runs(
         csv.writer(file).writerows(csv_rows(boards))
     (out / "leaderboard.html").write_text(page(boards, unscored, problems), encoding="utf-8")
     return report, unscored + problems
-
-
-def by_scheme(runs: Sequence[EvalRun]) -> dict[str, list[EvalRun]]:
-    """The runs of each scheme."""
-    schemes: dict[str, list[EvalRun]] = {}
-    for run in runs:
-        schemes.setdefault(run.summary["scheme"], []).append(run)
-    return schemes
 
 
 # --- the page ------------------------------------------------------------------------------------------------------
@@ -107,23 +100,18 @@ def _pictured(board: Board) -> list[BoardRow]:
 
 def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
     rows = _pictured(board)
-    left_out = len(board.measured) - len(rows)
-    more = f" The best {PICTURED} runs of {len(board.measured)}." if left_out else ""
-    labels = _labels(rows)
-    marks = [m for row in board.rows if (row.run is None or row in rows) and (m := _truth(row, series, labels))]
-    if marks:
+    more = f" The best {PICTURED} runs of {len(board.measured)}." if len(board.measured) > len(rows) else ""
+    shown = [row for row in board.rows if row.run is None or row in rows]
+    tip = "{name}, {figures}: {x:.3f} on true, {y:.3f} on false"
+    if marks := _marks(shown, series, "acc_true", "acc_false", tip):
         note = "Up and right is better; the dashed line is guessing. Hollow: reported by the paper, on its own data."
         svg = scatter(marks, "accuracy on true", "accuracy on false", chance=True)
         yield Picture("Accuracy on true and on false", note + more, svg)
     for unit in ("seconds", "tokens"):
-        marks = [m for row in rows if (m := _against_cost(row, unit, series, labels))]
-        if marks:
+        tip = f"{{name}}: F1 {{y:.3f}}, {{x:.4g}} {unit} a statement"
+        if marks := [mark for mark in _marks(rows, series, f"cost.{unit}", "f1", tip, 1 / 1000) if mark.x]:
             svg = scatter(marks, f"{unit} a statement (log)", "F1 (true)", log=True)
             yield Picture(f"F1 against {unit}", f"Up and left is better.{more}", svg)
-    marks = [m for row in rows if (m := _passed_on(row, series, labels))]
-    if marks:
-        svg = scatter(marks, "share passed on to the bigger verifier", "F1 (true)")
-        yield Picture("Cascades: F1 against share passed on", f"Up and left is better.{more}", svg)
     square = _agreement(rows)
     if square:
         note = f"Cohen’s kappa of decisions on the same trials; 0 is chance.{more}"
@@ -146,40 +134,20 @@ def _labels(rows: Sequence[BoardRow]) -> dict[str, str]:
     return {row.name: row.name if short else str(number) for number, row in enumerate(rows, 1)}
 
 
-def _interval(row: BoardRow, key: str) -> Interval | None:
-    cell = row.cells.get(key, NOTHING)
-    return None if cell.low is None or cell.high is None else (cell.low, cell.high)
-
-
-def _number(row: BoardRow, key: str) -> float | None:
-    value = row.cells.get(key, NOTHING).value
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _truth(row: BoardRow, series: Mapping[str, int], labels: Mapping[str, str]) -> Mark | None:
-    x, y = _number(row, "acc_true"), _number(row, "acc_false")
-    if x is None or y is None:
-        return None
-    tip = f"{row.name}, {row.figures}: {x:.3f} on true, {y:.3f} on false"
-    number, label = (-1, row.name) if row.run is None else (series[row.name], labels[row.name])
-    return Mark(x, y, number, label, tip, _interval(row, "acc_true"), _interval(row, "acc_false"))
-
-
-def _against_cost(row: BoardRow, unit: str, series: Mapping[str, int], labels: Mapping[str, str]) -> Mark | None:
-    amount, f1 = _number(row, f"cost.{unit}"), _number(row, "f1")
-    if not amount or f1 is None:
-        return None
-    tip = f"{row.name}: F1 {f1:.3f}, {amount / 1000:.4g} {unit} a statement"
-    return Mark(amount / 1000, f1, series[row.name], labels[row.name], tip, None, _interval(row, "f1"))
-
-
-def _passed_on(row: BoardRow, series: Mapping[str, int], labels: Mapping[str, str]) -> Mark | None:
-    cost, f1 = row.summary.get("cost", {}), _number(row, "f1")
-    if "passed_on" not in cost or not cost.get("pairs") or f1 is None:
-        return None
-    share = cost["passed_on"] / cost["pairs"]
-    tip = f"{row.name}: F1 {f1:.3f}, {share:.1%} of the pairs passed on"
-    return Mark(share, f1, series[row.name], labels[row.name], tip, None, _interval(row, "f1"))
+def _marks(
+    rows: Sequence[BoardRow], series: Mapping[str, int], x_key: str, y_key: str, tip: str, scale: float = 1.0
+) -> list[Mark]:
+    """A mark for each row that has both numbers, x times `scale`; `tip` says "{name}", "{figures}", "{x}" and "{y}"."""
+    labels = _labels([row for row in rows if row.run is not None])
+    marks = []
+    for row in rows:
+        x, y = (row.cells.get(key, NOTHING) for key in (x_key, y_key))
+        if x.value is None or y.value is None:
+            continue
+        number, label = (-1, row.name) if row.run is None else (series[row.name], labels[row.name])
+        text = tip.format(name=row.name, figures=row.figures, x=x.value * scale, y=y.value)
+        marks.append(Mark(x.value * scale, y.value, number, label, text, x.bounds, y.bounds))
+    return marks
 
 
 Values = Mapping[str, tuple[float, Interval | None]]

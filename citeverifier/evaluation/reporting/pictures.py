@@ -29,7 +29,7 @@ _INK, _SOFT, _GRID, _CARD, _HEAT = (f"#fe00{i:02x}" for i in range(5))
 _PLACEHOLDERS = {_INK: "--ink", _SOFT: "--soft", _GRID: "--grid", _CARD: "--card", _HEAT: "--heat"}
 _PLACEHOLDERS |= {f"#fd00{i:02x}": f"--{i}" for i in range(COLOURS)}
 
-Interval = tuple[float, float]
+Interval = Sequence[float]
 
 
 @dataclass(frozen=True)

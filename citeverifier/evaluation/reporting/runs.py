@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -88,7 +89,8 @@ def _named(runs: Sequence[EvalRun]) -> tuple[list[EvalRun], list[str]]:
         if len(same) == 1:
             named += same
             continue
-        named += [replace(run, name=f"{run.name} ({_told_apart(run.folder, same)})") for run in same]
+        above = os.path.commonpath([run.folder for run in same])
+        named += [replace(run, name=f"{run.name} ({run.folder.relative_to(above)})") for run in same]
         scheme, lang = same[0].summary["scheme"], same[0].summary["lang"]
         shown = ", ".join(str(run.folder) for run in same[:3]) + (", ..." if len(same) > 3 else "")
         clashes.append(
@@ -96,13 +98,3 @@ def _named(runs: Sequence[EvalRun]) -> tuple[list[EvalRun], list[str]]:
             "their folders; name them apart with label=NAME in eval.py"
         )
     return named, clashes
-
-
-def _told_apart(folder: Path, same: Sequence[EvalRun]) -> str:
-    """The shortest end of a folder's path that no other of these runs shares."""
-    others = [run.folder.parts for run in same if run.folder != folder]
-    parts = folder.parts
-    for length in range(1, len(parts) + 1):
-        if all(other[-length:] != parts[-length:] for other in others):
-            return "/".join(parts[-length:])
-    return str(folder)

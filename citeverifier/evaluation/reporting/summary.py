@@ -54,8 +54,6 @@ def summarise(
         for default in (False, True)
     )
     as_wrong = _estimates(predictions, sampled, unscored_wrong=True)
-    settings = sorted({name for p in predictions for name in _setting_names(p)}, key=_first_seen(predictions))
-    kinds = sorted({p.trial.kind for p in predictions})
     scored = [p for p in predictions if p.decision is not None]
     c = count([p.trial.gold for p in scored], [bool(p.decision) for p in scored])
     used = {p.trial.level for p in predictions}
@@ -73,10 +71,11 @@ def summarise(
             "metrics": {"exact": None, "auroc": None, "twin_accuracy": None} | points(estimates),
             "intervals": intervals(estimates),
             "counts": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
-            "settings": {
-                name: _part([p for p in predictions if name in _setting_names(p)], sampled) for name in settings
+            "settings": {name: _part(part, sampled) for name, part in _by_setting(predictions).items()},
+            "kinds": {
+                kind: _part([p for p in predictions if p.trial.kind == kind], sampled)
+                for kind in sorted({p.trial.kind for p in predictions})
             },
-            "kinds": {kind: _part([p for p in predictions if p.trial.kind == kind], sampled) for kind in kinds},
             "default": {"metrics": points(at_default), "intervals": intervals(at_default)},
             "unscored_as_wrong": {"metrics": points(as_wrong)},
             "thresholds": {name: asdict(threshold) for name, threshold in decided_by.items()},
@@ -120,18 +119,15 @@ def scheme_settings(scheme: Scheme) -> dict[str, Any]:
     return {key: value.label if isinstance(value, Support) else value for key, value in settings.items()}
 
 
-def _setting_names(prediction: Prediction) -> tuple[str, ...]:
-    """A refined setting counts under its own name and under the whole one's."""
-    setting = prediction.trial.setting
-    return (setting, setting.split(".")[0]) if "." in setting else (setting,)
-
-
-def _first_seen(predictions: Sequence[Prediction]) -> Any:
-    order: dict[str, int] = {}
-    for p in predictions:
-        for name in reversed(_setting_names(p)):
-            order.setdefault(name.split(".")[0], len(order))
-    return lambda name: (order[name.split(".")[0]], name)
+def _by_setting(predictions: Sequence[Prediction]) -> dict[str, list[Prediction]]:
+    """In the order of the trials; a refined setting counts by itself ("incorrect.other") and in the whole one."""
+    wholes: dict[str, dict[str, list[Prediction]]] = {}
+    for prediction in predictions:
+        setting = prediction.trial.setting
+        whole = setting.split(".")[0]
+        for name in {whole: None, setting: None}:
+            wholes.setdefault(whole, {}).setdefault(name, []).append(prediction)
+    return {name: parts[name] for parts in wholes.values() for name in sorted(parts)}
 
 
 def _estimates(
@@ -140,17 +136,16 @@ def _estimates(
     decisions = [p.decided(default=default) for p in predictions]
     chosen = [i for i, decision in enumerate(decisions) if decision is not None or unscored_wrong]
     gold = np.array([predictions[i].trial.gold for i in chosen], dtype=bool)
-    decision = np.array([_or_wrong(decisions[i], predictions[i]) for i in chosen], dtype=bool)
+    wrong = ~gold  # of an unscored trial
+    decision = np.array(
+        [wrong[at] if decisions[i] is None else decisions[i] for at, i in enumerate(chosen)], dtype=bool
+    )
     unit = sampled.of([predictions[i].trial.pair.example for i in chosen])
     found = decision_estimates(gold, decision, unit, sampled)
     scores = [predictions[i].score for i in chosen]
     if not unscored_wrong and None not in scores:  # a selection decides without scoring
         found["auroc"] = auroc_estimate(gold, np.array(scores, dtype=np.float64), unit, sampled)
     return found
-
-
-def _or_wrong(decision: bool | None, prediction: Prediction) -> bool:
-    return not prediction.trial.gold if decision is None else decision
 
 
 def _part(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:

@@ -29,7 +29,7 @@ _PARTS = 20  # resamples are worked on in so many parts, for memory's sake
 _CORRELATION = "Correlation with people's labels"
 _AREAS = "ROC-AUC, one level against another"
 _RANKING = "Ranking of chunks"
-_THREE_WAY = "Three-way decisions (fitted thresholds)"
+_THREE_WAY = "Three-way decisions"
 _COLUMNS = (
     MetricColumn("pearson", "Pearson", "of expected support with people's labels (0, 1, 2)", _CORRELATION),
     MetricColumn("spearman", "Spearman", "Pearson of the ranks", _CORRELATION),

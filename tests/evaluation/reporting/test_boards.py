@@ -72,8 +72,8 @@ def test_each_run_is_compared_with_the_best(two: Path) -> None:
         cell = other.cells[f"delta.{metric}"]
         expected = other.summary["metrics"][metric] - best.summary["metrics"][metric]
         assert cell.value == pytest.approx(expected, abs=1e-6)
-        assert cell.low is not None
-        assert cell.low <= expected <= (cell.high or 0.0) < 0
+        assert cell.bounds is not None
+        assert cell.bounds[0] <= expected <= cell.bounds[1] < 0
         assert cell.text.endswith("p < 0.01")
 
 

@@ -184,7 +184,7 @@ def test_support_levels_stand_in_tables_of_their_own(evaluate: Evaluate, pairs: 
     assert [title for title, _, _ in tables] == [f"support_levels: {group}"
         for group in (
             "Correlation with people's labels", "ROC-AUC, one level against another", "Ranking of chunks",
-            "Three-way decisions (fitted thresholds)",
+            "Three-way decisions",
         )
     ]  # fmt: skip
     assert [header[4:] for _, header, _ in tables] == [
