@@ -86,6 +86,8 @@ def limited(records: list[Any], limit: int | None, seed: int) -> list[Any]:
 
     if limit is None:
         return records
+    if limit < 1:
+        raise ValueError(f"limit: expected at least 1 example, or null for all, got {limit}")
     names = [record.example if isinstance(record, Pair) else record.id for record in records]
     distinct = sorted(set(names))
     chosen = set(random.Random(seed).sample(distinct, min(limit, len(distinct))))

@@ -17,7 +17,7 @@ from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.base import Scheme
 from citeverifier.evaluation.schemes.trials import Prediction
 from citeverifier.evaluation.thresholds import DecisionThreshold
-from citeverifier.metrics.bootstrap import Estimate, mean_estimate, resamples
+from citeverifier.metrics.bootstrap import intervals, mean_estimate, points, resamples
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
 from citeverifier.verifiers.base import Scorer, Scores, WrappedScorer
@@ -115,9 +115,4 @@ def _compared(before: Sequence[Prediction], after: Sequence[Prediction], name: s
         shift = np.array([(q.score or 0.0) - (p.score or 0.0) for p, q in both])
         estimates["mean_shift"] = mean_estimate(shift, unit, sampled)
         estimates["mean_abs_shift"] = mean_estimate(np.abs(shift), unit, sampled)
-    return {"trials": len(both)} | _values(estimates)
-
-
-def _values(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
-    values: dict[str, Any] = {name: estimate.value for name, estimate in estimates.items()}
-    return values | {"intervals": {name: [e.low, e.high] for name, e in estimates.items()}}
+    return {"trials": len(both), **points(estimates), "intervals": intervals(estimates)}

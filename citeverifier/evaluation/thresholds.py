@@ -92,14 +92,6 @@ def fit_thresholds(
     return Fitted(fitted, cost=cost)
 
 
-def saved_thresholds(verifier: Scorer) -> Fitted | None:
-    """The thresholds that a verifier brings along; None where it brings none."""
-    if verifier.thresholds is None:
-        return None
-    brought = "brought by the verifier"
-    return Fitted({level: DecisionThreshold(value, brought) for level, value in verifier.thresholds.items()})
-
-
 @dataclass(frozen=True)
 class FittingData:
     """The data that a run fits on, read when asked for.
@@ -130,17 +122,13 @@ class FittingData:
 
     def thresholds(self, verifier: Scorer, levels: Sequence[Support] = LEVELS) -> Fitted:
         """Those that the verifier brings along, else fitted on dev."""
-        brought = None if self.calibrate else saved_thresholds(verifier)
-        if brought is not None:
-            return brought
-        return fit_thresholds(verifier, dev_questions(self.read("dev"), self.seed), self.source, levels)
+        brought = verifier.thresholds
+        if self.calibrate or brought is None:
+            return fit_thresholds(verifier, dev_questions(self.read("dev"), self.seed), self.source, levels)
+        return Fitted({level: DecisionThreshold(at, "brought by the verifier") for level, at in brought.items()})
 
     def parameters(self, verifier: Selector, listings: Sequence[Listing], gold: Sequence[frozenset[int]]) -> Fitted:
         """A selector's parameters, chosen on dev statements."""
         verifier.tune(listings, gold)
         chosen = f"chosen on {len(listings)} dev statements of {self.source}"
         return Fitted(parameters={name: DecisionThreshold(v, chosen) for name, v in verifier.parameters.items()})
-
-    def nothing(self) -> Fitted:
-        """Of a verifier that decides without thresholds and parameters."""
-        return Fitted()

@@ -107,7 +107,4 @@ def harmonic(a: Floats, b: Floats) -> Floats:
 
 def mean_estimate(values: Floats | Bools, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
     """The mean of n values (of booleans the share that is true) with its interval."""
-    n = sampled.weights.shape[1]
-    sums = sampled.weights @ np.bincount(unit, weights=values, minlength=n)
-    total = sampled.weights @ np.bincount(unit, minlength=n).astype(np.float64)
-    return estimate(ratio(sums, total))
+    return estimate(share_samples(values, np.ones(len(values)), unit, sampled))

@@ -10,17 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from citeverifier.metrics.bootstrap import CONFIDENCE, Resamples, auroc_samples, decision_samples
+from citeverifier.metrics.bootstrap import Estimate, Resamples, auroc_samples, decision_samples, estimate
 from citeverifier.metrics.decisions import Bools, Floats
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A metric of the one minus that of the other; `low`, `high` its 95 % interval; `p` two-sided, nan undefined."""
+class Difference(Estimate):
+    """A metric of the one minus that of the other, with its interval; `p` two-sided, nan undefined."""
 
-    value: float
-    low: float
-    high: float
     p: float
 
 
@@ -41,11 +38,10 @@ def difference(first: Floats, second: Floats) -> Difference:
     is never 0: the level at which the percentile interval just reaches 0.
     """
     values = first - second
+    found = estimate(values)
     drawn = values[1:][~np.isnan(values[1:])]
-    if np.isnan(values[0]) or not len(drawn):
-        return Difference(float(values[0]), float("nan"), float("nan"), float("nan"))
-    tail = 100 * (1 - CONFIDENCE) / 2
-    low, high = np.percentile(drawn, [tail, 100 - tail])
+    if np.isnan(found.value) or not len(drawn):
+        return Difference(found.value, float("nan"), float("nan"), float("nan"))
     near = 1e-12  # sums in another order differ in the last digit
     sides = [(1 + int((side <= near).sum())) / (1 + len(drawn)) for side in (drawn, -drawn)]
-    return Difference(float(values[0]), float(low), float(high), min(1.0, 2 * min(sides)))
+    return Difference(found.value, found.low, found.high, min(1.0, 2 * min(sides)))

@@ -479,6 +479,8 @@ def test_a_limit_draws_whole_examples_by_seed(pairs: list[Pair]) -> None:
     assert drawn == [example for example in examples if example in drawn] == limited(examples, 5, 13)
     assert drawn != limited(examples, 5, 14)
     assert limited(examples, None, 13) == limited(examples, 10_000, 13) == examples
+    with pytest.raises(ValueError, match="limit: expected at least 1 example, or null for all, got 0"):
+        limited(examples, 0, 13)
     some = limited(pairs, 2, 13)
     assert some == [pair for pair in pairs if pair.example in {pair.example for pair in some}]
 

@@ -13,10 +13,9 @@ import pytest
 from citeverifier.cost import Cost
 from citeverifier.evaluation.thresholds import (
     DecisionThreshold,
-    Fitted,
+    FittingData,
     dev_questions,
     fit_thresholds,
-    saved_thresholds,
 )
 from citeverifier.records import Example, Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
@@ -104,17 +103,20 @@ def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:
     assert [level for level, _ in verifier.asked] == [FULL]
 
 
-def test_a_verifier_brings_its_own() -> None:
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_a_verifier_s_own_thresholds_hold_unless_told_otherwise(pairs: list[Pair], calibrate: bool) -> None:
     class Brings(ByLabel):
         thresholds = MappingProxyType({PARTIAL: 0.4, FULL: 0.8})  # type: ignore[assignment]
 
-    assert saved_thresholds(ByLabel(lambda pair: 0.5)) is None
-    assert saved_thresholds(Brings(lambda pair: 0.5)) == Fitted(
-        {
-            PARTIAL: DecisionThreshold(0.4, "brought by the verifier"),
-            FULL: DecisionThreshold(0.8, "brought by the verifier"),
-        }
-    )
+    data = FittingData("dev", lambda role: pairs, build=list, calibrate=calibrate)
+    verifier = Brings(lambda pair: float(pair.support_min or 0) / 2)
+    brought = {level: DecisionThreshold(t, "brought by the verifier") for level, t in verifier.thresholds.items()}
+    fitted = {
+        level: DecisionThreshold(value, "fitted on 24 dev pairs of dev")
+        for level, value in ((PARTIAL, 0.25), (FULL, 0.75))
+    }
+    assert data.thresholds(verifier).thresholds == (fitted if calibrate else brought)
+    assert bool(verifier.asked) is calibrate
 
 
 def test_a_dry_run_fits_nothing_and_counts_what_it_would_ask(pairs: list[Pair]) -> None:
@@ -127,9 +129,3 @@ def test_a_dry_run_fits_nothing_and_counts_what_it_would_ask(pairs: list[Pair]) 
     fitted = fit_thresholds(Dry(lambda pair: 0.5), dev_questions(pairs, 13), "dev")
     assert {(t.value, t.source) for t in fitted.thresholds.values()} == {(0.5, "dry run: not fitted")}
     assert fitted.cost.calls == 48
-
-
-def test_prompted_verifiers_bring_no_thresholds() -> None:
-    from citeverifier.verifiers.prompted import PromptedScorer
-
-    assert PromptedScorer.thresholds is Scorer.thresholds

@@ -11,8 +11,13 @@ import numpy as np
 import pytest
 from llm_server import CUT, EMPTY, HALF_JSON, LONG, WRONG_LANGUAGE, ScriptedServer, says, says_with_logprobs, status
 
+from citeverifier.evaluation.reporting.summary import summarise
+from citeverifier.evaluation.reporting.tables import headline_rows
+from citeverifier.evaluation.run import prepare, run_scheme
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.thresholds import DecisionThreshold, FittingData
 from citeverifier.llm.client import LLM, LLMOptions
-from citeverifier.records import Document, Pair, Support
+from citeverifier.records import Document, Example, Pair, Support
 from citeverifier.verifiers.base import Listing
 from citeverifier.verifiers.llm import LLMScore, LLMVerdict
 from citeverifier.verifiers.llm_select import LLMSelect
@@ -236,3 +241,25 @@ def test_the_schema_knows_how_many_documents_there_are_and_the_first_selection_c
     assert schema["properties"]["citations"]["items"]["maximum"] == 10
     assert (first.cost.calls, second.cost.calls) == (2, 0)
     assert "Źródło 1" in user(server.bodies[1]) or "Źródło 1" in user(server.bodies[0])
+
+
+# --- thresholds -------------------------------------------------------------------------------------------------------
+
+
+def test_its_threshold_is_fitted_on_dev_and_the_report_shows_0_5_beside_it(worked_example: Example) -> None:
+    """A model that ranks well and says no to everything: at 0.5 it finds nothing, at its own threshold all twins."""
+
+    def reply(body: dict[str, Any]) -> Any:
+        yes = 0.3 if worked_example.statements[0].text in user(body) else 0.1
+        return says_with_logprobs(("no", {"yes": yes, "no": 1 - yes}))
+
+    scheme, data = Merged(), FittingData("mine", lambda role: [worked_example], build=list)
+    with model(reply) as (llm, _):
+        asked, fitted = prepare(scheme, LLMVerdict(llm, "zero_shot"), [worked_example], data, cache=None)
+        predictions, cost = run_scheme(scheme, asked, [worked_example], fitted.thresholds)
+    assert fitted.thresholds == {Support.FULL: DecisionThreshold(pytest.approx(0.2), "fitted on 5 dev pairs of mine")}
+    summary = summarise(predictions, scheme, verifier="llm", lang="en", data={}, fitted=fitted, cost=cost)
+    columns, (at_fitted, at_half) = headline_rows(summary)
+    shown = columns.index("acc. true")
+    assert (at_fitted[0], at_fitted[shown][:5]) == ("fitted threshold", "1.000")
+    assert (at_half[0], at_half[shown][:5]) == ("default 0.5", "0.000")

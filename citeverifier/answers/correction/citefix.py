@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,11 +21,9 @@ from citeverifier.cost import Cost
 from citeverifier.evaluation.schemes.base import ACCURACY, MetricColumn, Scheme
 from citeverifier.evaluation.schemes.shares import Share
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.evaluation.thresholds import Fitted, FittingData
 from citeverifier.metrics.bootstrap import Estimate, Resamples
 from citeverifier.records import Example, Pair, Support, statement_id
-
-if TYPE_CHECKING:
-    from citeverifier.evaluation.thresholds import Fitted, FittingData
 
 TIMED = 50  # answers corrected one by one, for the latency
 
@@ -91,7 +89,7 @@ class CiteFix(Scheme):
     def fit(self, verifier: CorrectionMethod, trials: Sequence[Trial], data: FittingData) -> Fitted:
         """The thresholds of the scorer inside a method that tells how many documents a point should cite."""
         if verifier.thresholds is None or verifier.scorer is None:
-            return data.nothing()
+            return Fitted()
         fitted = data.thresholds(verifier.scorer)
         verifier.thresholds = {level: threshold.value for level, threshold in fitted.thresholds.items()}
         return fitted

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from citeverifier.cost import Cost
 from citeverifier.evaluation.schemes.base import AUROC, DECISIONS, EXACT
 from citeverifier.evaluation.schemes.each_document import EachDocument
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.evaluation.thresholds import Fitted, FittingData
 from citeverifier.records import Example, Support
 from citeverifier.verifiers.base import Listing, Selector
-
-if TYPE_CHECKING:
-    from citeverifier.evaluation.thresholds import Fitted, FittingData
 
 _COLUMNS = tuple(column for column in DECISIONS if column is not AUROC)
 
@@ -71,7 +69,7 @@ class CiteList(EachDocument):
     def fit(self, verifier: Selector, trials: Sequence[Trial], data: FittingData) -> Fitted:
         """A selector's parameters, chosen on dev statements."""
         if not verifier.parameters:
-            return data.nothing()
+            return Fitted()
         dev = self.trials(data.examples())
         asked = self.listings(dev)
         gold = [frozenset(at for at, i in enumerate(group) if dev[i].gold) for _, group in asked]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from citeverifier.evaluation.schemes.base import MetricColumn, Scheme, Table, value_text
 from citeverifier.evaluation.schemes.pairs import PART_COLUMNS
@@ -206,27 +205,25 @@ def _statement(trial: Trial) -> tuple[str, str]:
 
 
 def _agreement(ways: Sequence[ThreeWay], sampled: Resamples) -> dict[str, Floats]:
-    """Correlations and areas of scores with labels."""
+    """Correlations and areas of scores with labels; nothing where no pair is scored."""
     scored = [way for way in ways if way.support is not None]
     score = np.array([way.support for way in scored], dtype=np.float64)
     label = np.array([int(way.gold) for way in scored], dtype=np.int64)
     unit = sampled.of([way.example for way in scored])
-    parts = [_measured(score, label, part[:, unit]) for part in np.array_split(sampled.weights, _PARTS)]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _measured(score: Floats, label: NDArray[np.int64], weights: Floats) -> dict[str, Floats]:
-    if not score.size:
-        nothing = np.full(len(weights), np.nan)
+    if not scored:
+        return {}
+    parts: list[dict[str, Floats]] = []
+    for weights in (part[:, unit] for part in np.array_split(sampled.weights, _PARTS)):
         areas = one_against_one(score, label, weights)
-        return dict.fromkeys(("pearson", "spearman", "kendall", *(f"auc_{name}" for name in areas)), nothing)
-    people = label.astype(np.float64)
-    return {
-        "pearson": pearson(score, people, weights),
-        "spearman": spearman(score, people, weights),
-        "kendall": kendall(score, label, weights),
-        **{f"auc_{name}": area for name, area in one_against_one(score, label, weights).items()},
-    }
+        parts.append(
+            {
+                "pearson": pearson(score, label.astype(np.float64), weights),
+                "spearman": spearman(score, label.astype(np.float64), weights),
+                "kendall": kendall(score, label, weights),
+                **{f"auc_{name}": area for name, area in areas.items()},
+            }
+        )
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _ranking(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Floats]:
