@@ -65,10 +65,9 @@ study: $(READY)
 # BEYOND: what the large ones are compared on with MiniCheck and HHEM; the first is gated on the hub.
 REPRODUCED := outputs/reproduce
 TESTED := $(BIN)/python eval.py -m resume=true
-LARGER := hub_size.questions=12000 hub_size.pairs=40000 hub_size.claims=30000
-RECIPE_small := +experiment=hub backbone=e5_small
-RECIPE_herbert := '+experiment=[hub,herbert]' $(LARGER)
-RECIPE_xlmr := '+experiment=[hub,xlmr]' $(LARGER)
+RECIPE_small := +experiment=hub backbone=e5_small llm_made=null
+RECIPE_herbert := +experiment=herbert llm_made=null
+RECIPE_xlmr := +experiment=xlmr llm_made=null
 BEYOND ?= llm_aggrefact ragtruth
 ON_HUB := data.path=hotpotqa/hotpot_qa
 HOTPOT := data=hotpotqa $(ON_HUB) data.rows=560 'fit=[{data: hotpotqa, path: hotpotqa/hotpot_qa, rows: 6000}]'

@@ -69,6 +69,32 @@ def tiny_backbone(folder: Path, architecture: str, texts: list[str], seed: int =
     return folder
 
 
+def herbert_backbone(folder: Path, texts: list[str]) -> Path:
+    """A small random BertModel with a tokenizer of HerBERT's kind, in the files that HerBERT has on the hub."""
+    import json
+
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trainer = trainers.BpeTrainer(vocab_size=600, special_tokens=special, end_of_word_suffix="</w>")
+    tokenizer.train_from_iterator(texts, trainer)
+    config = BertConfig(
+        hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=48, vocab_size=600,
+        max_position_embeddings=514, pad_token_id=1, tokenizer_class="HerbertTokenizerFast",
+    )  # fmt: skip
+    BertModel(config).save_pretrained(folder)
+    tokenizer.model.save(str(folder))  # vocab.json and merges.txt
+    names = dict(zip(("cls_token", "pad_token", "sep_token", "unk_token", "mask_token"), special, strict=True))
+    settings = names | {"tokenizer_class": "HerbertTokenizerFast", "model_max_length": 512, "do_lowercase": False}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    return folder
+
+
 def tiny_checkpoint(folder: Path, backbone: Path, shape: Any = "cross_encoder", max_length: int = 256) -> Path:
     """A finished checkpoint on a backbone, as training leaves it: its scores spread over (0, 1), with a model card."""
     import json

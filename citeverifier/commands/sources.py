@@ -5,21 +5,31 @@ Together with the entry points, the only place that sees Hydra's configs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
+from omegaconf.errors import InterpolationResolutionError
 
-from citeverifier.data.load import PairBuilder, Record, fingerprint, take, to_pairs, weigh
+from citeverifier.data.load import PairBuilder, Record, fingerprint, made_by_llm, take, to_pairs, usable, weigh
 from citeverifier.data.splits import drop_leaks
 from citeverifier.data.titles import vary_titles
 from citeverifier.paths import configs_dir
 from citeverifier.records import Pair
 
 _FILE = {"_target_": "citeverifier.data.load.load", "shares": {"train": 0.9, "dev": 0.1}}
+_NO_FOLDER = (
+    "expected the environment variable CITEVERIFIER_REAL_DATA to name the folder that holds its file, "
+    "or path=, the file itself"
+)
+_OFFLINE = """Without the hub, train on HotpotQA, fetched where there is a network, or on what an LLM makes of it:
+  hf download hotpotqa/hotpot_qa --repo-type dataset --local-dir hotpot_qa   # then: train.py ... data.path=hotpot_qa
+  python -m data_gen pipeline=training generator=llm data.path=hotpot_qa     # then: train.py ..., which finds it"""
 
 
 @dataclass(frozen=True)
@@ -48,19 +58,24 @@ class SourceSpec:
         return "/".join([self.data, *(str(self.settings[key]) for key in ("name",) if key in self.settings)])
 
 
-def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False) -> list[Record]:
+def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False, form: str = "pairs") -> list[Record]:
     """The records of a source in a role ("train", "dev" or "test") and language ("all": any).
 
-    A name of configs/data gives the part of that role. A file or hub id is read whole, or, with `share_files`, divided
-    into train and dev by group.
+    A name of configs/data gives the part of that role, and so does a dataset with splits of its own. Another file or
+    hub id is read whole, or, with `share_files`, divided into train and dev by group. `form`: which of data_gen's two
+    ("pairs" or "examples").
     """
     file = configs_dir() / "data" / f"{source.data}.yaml"
     if file.is_file():
         config: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
         settings = config["data"] | {"split": role}
     else:
-        settings = {**_FILE, "path": source.data, "split": role if share_files else None}
-    resolved: Any = OmegaConf.to_container(OmegaConf.create({"data": settings | source.settings}), resolve=True)
+        whole = Path(source.data).is_file() and not share_files
+        settings = {**_FILE, "path": source.data, "split": None if whole else role, "form": form}
+    try:
+        resolved: Any = OmegaConf.to_container(OmegaConf.create({"data": settings | source.settings}), resolve=True)
+    except InterpolationResolutionError:
+        raise ValueError(f"{source.data}: {_NO_FOLDER}") from None
     records: list[Record] = instantiate(resolved["data"], _convert_="all")
     wanted = {lang, source.lang or "all"} - {"all"}
     return [record for record in records if wanted <= {record.lang}]
@@ -74,11 +89,40 @@ class TrainingData:
     dev: list[Pair]
     report: dict[str, Any]
 
+    def __str__(self) -> str:
+        """What is trained on, and how much of it."""
+        sources = ", ".join(f"{source['data']} {source['pairs']:,} pairs" for source in self.report["sources"])
+        dev = ", ".join(dev["data"] for dev in self.report["dev"])
+        return f"training data: {sources}; dev {len(self.dev):,} pairs of {dev}"
+
+
+Specs = list[str | Mapping[str, Any]]
+
+
+def alternatives(sources: Specs, dev: Specs | None, held_out: Specs) -> tuple[Specs, Specs | None, Specs]:
+    """Sources, dev and held-out data with `{data: FOLDER, otherwise: {sources, dev, held_out}}` decided.
+
+    The folder is taken where data_gen left training data there that an LLM made, else what `otherwise` names; a `dev`
+    that is given stays.
+    """
+    chosen: Specs = []
+    for source in sources:
+        if isinstance(source, str) or "otherwise" not in source:
+            chosen.append(source)
+        elif source["data"] is not None and made_by_llm(source["data"]):
+            chosen.append({key: value for key, value in source.items() if key != "otherwise"})
+        else:
+            other = source["otherwise"]
+            chosen += other["sources"]
+            held_out = [*held_out, *other["held_out"]]
+            dev = dev or other.get("dev")
+    return chosen, dev, held_out
+
 
 def training_data(
-    sources: Iterable[str | Mapping[str, Any]],
-    dev: Iterable[str | Mapping[str, Any]] | None,
-    held_out: Iterable[str | Mapping[str, Any]],
+    sources: Specs,
+    dev: Specs | None,
+    held_out: Specs,
     build: PairBuilder,
     *,
     lang: str,
@@ -86,27 +130,36 @@ def training_data(
     kind_weights: Mapping[str, float],
     dev_limit: int | None,
     titles: Mapping[str, float] | None = None,
+    form: str = "pairs",
+    most_documents: int | None = None,
+    binary: bool = False,
 ) -> TrainingData:
     """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
 
     `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
-    ("replaced").
+    ("replaced"). `form`: what is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
     """
+    sources, dev, held_out = alternatives(sources, dev, held_out)
     specs = [SourceSpec.parse(spec) for spec in sources]
     dev_specs = specs if dev is None else [SourceSpec.parse(spec) for spec in dev]
-    shared = dev is None
-    dev_records = [read(spec, "dev", lang, share_files=shared) for spec in dev_specs]
+
+    def part(spec: SourceSpec, role: str) -> list[Record]:
+        return _reachable(spec, role, lang, share_files=dev is None, form=form)
+
+    dev_records = [part(spec, "dev") for spec in dev_specs]
     guarded = list(chain.from_iterable(dev_records))
     for tested in held_out:
-        guarded += read(SourceSpec.parse(tested), "test", "all")
+        guarded += _reachable(SourceSpec.parse(tested), "test", "all")
     train_pairs: list[Pair] = []
     report: dict[str, Any] = {"sources": [], "dev": []}
     for source in specs:
-        records, leaks = drop_leaks(read(source, "train", lang, share_files=shared), guarded)
-        pairs = take(to_pairs(records, build), source.limit, seed)
+        records, leaks = drop_leaks(part(source, "train"), guarded)
+        fitting, unusable = usable(to_pairs(records, build), most_documents, binary)
+        pairs = take(fitting, source.limit, seed)
         train_pairs += weigh(pairs, source.weight, kind_weights)
         report["sources"].append(
             {"data": source.title, "weight": source.weight, "pairs": len(pairs), "leaks": asdict(leaks)}
+            | {"unusable": unusable}
             | asdict(fingerprint(pairs))
         )
     if not train_pairs:
@@ -114,13 +167,24 @@ def training_data(
             "data.sources: expected training records that share no group, document or statement with dev and "
             f"data.held_out, got none; dropped: {[source['leaks'] for source in report['sources']]}"
         )
-    dev_pairs = take([pair for records in dev_records for pair in to_pairs(records, build)], dev_limit, seed)
+    dev_pairs = [pair for records in dev_records for pair in to_pairs(records, build)]
+    dev_pairs = take(usable(dev_pairs, most_documents, binary)[0], dev_limit, seed)
     for spec, records in zip(dev_specs, dev_records, strict=True):
         report["dev"].append({"data": spec.title} | asdict(fingerprint(records)))
     report["dev_pairs"] = len(dev_pairs)
     if titles:
         train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))
     return TrainingData(train_pairs, dev_pairs, report)
+
+
+def _reachable(spec: SourceSpec, role: str, lang: str, **settings: Any) -> list[Record]:
+    """`read`, with a way out in the error where the hub cannot be reached."""
+    try:
+        return read(spec, role, lang, **settings)
+    except InstantiationException as error:
+        if not isinstance(error.__cause__, ConnectionError):
+            raise
+        raise ConnectionError(f"{spec.title}: {error.__cause__}\n{_OFFLINE}") from error
 
 
 def check_records(scheme: Any, records: list[Record], config: Any) -> list[Record]:

@@ -29,8 +29,9 @@ def run(config: DictConfig) -> Trained:
     if config.hub.repo_id is not None:
         check_repo(config.hub.repo_id)  # before hours of training, not after
     data: Any = OmegaConf.to_container(config.data, resolve=True)
+    path = data["path"]
     read = training_data(
-        data["sources"],
+        data["sources"] if path is None else [{"data": path, "questions": data["questions"]}],
         data["dev"],
         data["held_out"],
         instantiate(config.pairs.build),
@@ -39,14 +40,19 @@ def run(config: DictConfig) -> Trained:
         kind_weights=data["kind_weights"],
         dev_limit=data["dev_limit"],
         titles=data["titles"],
+        form=config.pairs.form,
+        most_documents=config.pairs.most_documents,
+        binary=config.pairs.binary,
     )
+    log.info("%s", str(read))
     for source in read.report["sources"]:
         leaks = source["leaks"]
         log.info(
-            "%s: %d pairs; dropped as leaks %d records by group, %d by document, %d by statement",
-            source["data"], source["pairs"], leaks["shared_group"], leaks["shared_document"], leaks["shared_statement"],
+            "%s: dropped as leaks %d records by group, %d by document, %d by statement",
+            source["data"], leaks["shared_group"], leaks["shared_document"], leaks["shared_statement"],
         )  # fmt: skip
-    log.info("dev: %d pairs of %s", len(read.dev), ", ".join(d["data"] for d in read.report["dev"]))
+        for reason, count in source["unusable"].items():
+            log.info("%s: %s pairs that this recipe cannot use: %s", source["data"], f"{count:,}", reason)
     options = instantiate(config.training, _convert_="all")
     trained: Trained = instantiate(config.trainer)(read.train, read.dev, options, read.report)
     for name, value in trained.dev.items():

@@ -156,5 +156,5 @@ def load_llm_aggrefact(path: str, split: str | None = "test", rows: int | None =
             "llm_aggrefact", f"{split}-{row.number}", digest(row["doc"]), row["claim"],
             [Document("", row["doc"].strip())], row.interval("label", _SUPPORTED), kind=row["dataset"],
         )
-        for row in drawn(read_rows(path, columns, hub_split=hub_split), rows)
+        for row in drawn(read_rows(path, columns, split=hub_split), rows)
     ]  # fmt: skip

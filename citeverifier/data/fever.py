@@ -78,7 +78,7 @@ def _pages(row: SourceRow) -> list[str]:
 def _hub_claims(path: str | Path, split: str | None) -> list[Pair]:
     hub_split = hub_split_of({"train": "train", "dev": "validation", "test": "test"}, split)
     pairs, left_out = [], 0
-    for row in read_rows(path, {"claim": str, "label": str, "evidence": list}, hub_split=hub_split):
+    for row in read_rows(path, {"claim": str, "label": str, "evidence": list}, split=hub_split):
         if row["label"] == "NOT ENOUGH INFO":  # a system chose its evidence
             left_out += 1
             continue
@@ -95,7 +95,7 @@ def _hub_claims(path: str | Path, split: str | None) -> list[Pair]:
             pairs.append(labelled_pair("fever", identity, page, row["claim"], _documents(evidence), label))
         else:
             left_out += 1
-    log.info("%s/%s: %d claims, %d left out", path, hub_split, len(pairs), left_out)
+    log.debug("%s/%s: %d claims, %d left out", path, hub_split, len(pairs), left_out)
     return pairs
 
 

@@ -30,8 +30,6 @@ from citeverifier.text.words import normalise, words
 
 log = logging.getLogger(__name__)
 LANG = "en"
-# The hub's main revision may hold a loading script, which `datasets` does not run; the copy has folders of parquet.
-HUB = {"revision": "refs/convert/parquet", "data_dir": "distractor"}
 _SHARES = {"train": 0.9, "dev": 0.1}
 
 
@@ -91,7 +89,7 @@ def questions_of_role(
     role = "test" if split == "test" else "train"
     one = path[role] if isinstance(path, Mapping) else path
     hub_split = "validation" if role == "test" else "train"
-    return list(islice(questions_of(read_rows(one, hub_split=hub_split, hub=HUB)), rows))
+    return list(islice(questions_of(read_rows(one, split=hub_split, config="distractor")), rows))
 
 
 def load_hotpotqa(
@@ -113,7 +111,7 @@ def examples_from_questions(questions: Iterable[HotpotQuestion], seed: int = 13)
     grouped = tqdm(with_groups(questions), desc="HotpotQA statements", disable=None, leave=False)
     examples = [example_from_question(question, group, seed) for question, group in grouped]
     kinds = Counter(statement.kind for example in examples for statement in example.statements)
-    log.info("HotpotQA: %d questions, statements by kind: %s", len(examples), dict(sorted(kinds.items())))
+    log.debug("HotpotQA: %d questions, statements by kind: %s", len(examples), dict(sorted(kinds.items())))
     return examples
 
 

@@ -14,21 +14,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 from tqdm.auto import tqdm
 
 from citeverifier.data.hotpotqa import examples_from_questions, questions_of
 from citeverifier.data.mini import load_mini
-from citeverifier.data.rows import SourceRow, read_rows
+from citeverifier.data.rows import SourceRow, hub_rows, hub_splits, is_hub, read_rows, split_of_role
 from citeverifier.data.splits import SHARES, in_split
 from citeverifier.records import (
     Example,
     Pair,
     RecordError,
+    Support,
+    decode_line,
     example_from_json,
     example_to_json,
     once,
+    open_text,
     pair_from_json,
     pair_to_json,
 )
@@ -45,36 +49,46 @@ def load(
     lang: str = "all",
     shares: Mapping[str, float] = SHARES,
     hub_name: str | None = None,
-    hub_split: str = "train",
     hub_revision: str | None = None,
+    form: str = "pairs",
     rows: int | None = None,
+    questions: int | None = None,
 ) -> list[Record]:
-    """Examples or pairs from "mini" (the bundled set), a file, or a hub dataset.
+    """Examples or pairs from "mini" (the bundled set), a file, a hub dataset, or a folder laid out as one.
 
     Args:
         path: "mini"; a JSONL file (plain or .gz) of examples or of pairs; an official HotpotQA file (.json, .json.gz);
-            or a hub id (org/name) of rows in one of these forms.
-        split: of the bundled set its own splits; elsewhere the records whose group falls into that share. None = all;
-            "auto" = the test split of the bundled set, all of anything else.
+            a hub id (org/name) or folder of rows in one of these forms, data_gen's output folders among them.
+        split: "train", "dev" or "test". A dataset with splits of its own gives the one for that role; elsewhere it is
+            the records whose group falls into that share. None = all that is for training; "auto" = the test split of
+            what has one, all of anything else.
         lang: "en", "pl" or "all".
         shares: of each split, by hash of the group.
-        hub_name, hub_split, hub_revision: the hub dataset's configuration, split and revision.
+        hub_name, hub_revision: a dataset's configuration and revision; mostly found without (`hub_splits`).
+        form: "pairs" or "examples", of data_gen's datasets, which hold both.
         rows: at most so many rows, from the beginning; None = all.
+        questions: the same for HotpotQA's rows alone.
 
     Raises:
         RecordError: a bad record, with file:line, what was expected and what it got.
-        FileNotFoundError: no such file.
+        FileNotFoundError: no such file or dataset.
         ValueError: an unknown split or language; nothing left.
     """
-    if split == "auto":
-        split = "test" if path == "mini" else None
     records: list[Record]
     if path == "mini":
-        records = list(load_mini(split, lang))
+        records = list(load_mini("test" if split == "auto" else split, lang))
     else:
-        found = read_rows(path, hub_split=hub_split, hub={"name": hub_name, "revision": hub_revision})
-        every = list(_records(path, islice(found, rows)))
-        part = in_split(every, split, shares)
+        whole = split in (None, "auto")
+        if is_hub(path):
+            splits = hub_splits(path, hub_name, hub_revision, form)
+            name, whole = split_of_role(splits, split)
+            found = hub_rows(path, name, splits[name])
+            if len(splits) > 1:  # a test split of its own: train and dev share the rest
+                shares = {part: share for part, share in shares.items() if part != "test"}
+        else:
+            found = read_rows(path)
+        every = list(_records(path, islice(found, rows), questions))
+        part = in_split(every, None if whole else split, shares)
         if every and not part:
             raise ValueError(
                 f"{path}: expected some of its groups to fall into split={split} (shares {dict(shares)}), got none of "
@@ -86,14 +100,14 @@ def load(
     return records
 
 
-def _records(path: str, rows: Iterator[SourceRow]) -> Iterator[Record]:
+def _records(path: str, rows: Iterator[SourceRow], questions: int | None) -> Iterator[Record]:
     """The records of rows of one form, told by the first: HotpotQA's, pairs or examples, each id once."""
     head = next(rows, None)
     if head is None:
         raise RecordError(f"{path}:1: expected at least one record, got an empty file")
     rows = chain([head], rows)
     if "supporting_facts" in head.values:
-        yield from examples_from_questions(questions_of(rows))
+        yield from examples_from_questions(questions_of(islice(rows, questions)))
         return
     parse: Callable[[Mapping[str, Any]], Record] = (
         once(pair_from_json, lambda pair: pair.id)
@@ -105,6 +119,34 @@ def _records(path: str, rows: Iterator[SourceRow]) -> Iterator[Record]:
             yield parse(row.values)
         except RecordError as error:
             raise RecordError(f"{row.where}: {error}") from None
+
+
+def made_by_llm(folder: str | Path) -> bool:
+    """Whether a folder holds training data that data_gen had an LLM make: its first record names a prompt."""
+    file = Path(folder) / "train.jsonl"
+    if not file.is_file():
+        return False
+    with open_text(file) as lines:
+        record = decode_line(next(iter(lines), b"{}"))
+    return any(entry["prompt"] for entry in record.get("meta", {}).get("made", ()))
+
+
+def usable(pairs: Sequence[Pair], most_documents: int | None, binary: bool) -> tuple[list[Pair], dict[str, int]]:
+    """The pairs that a recipe can train on, and how many it cannot, by reason.
+
+    `most_documents`: of a premise; None = any. `binary`: whether the verifier learns one level, so that "exactly
+    partial" says nothing to it.
+    """
+    reasons: Counter[str] = Counter()
+    kept = []
+    for pair in pairs:
+        if most_documents is not None and len(pair.documents) > most_documents:
+            reasons[f"more than {most_documents} document{'s' * (most_documents > 1)}"] += 1
+        elif binary and pair.support_min == pair.support_max == Support.PARTIAL:
+            reasons["exactly partial"] += 1
+        else:
+            kept.append(pair)
+    return kept, dict(reasons)
 
 
 def to_pairs(records: Sequence[Record], build: PairBuilder) -> list[Pair]:

@@ -252,19 +252,23 @@ def preceding(example: Example, number: int) -> str:
     return " ".join([example.question, *(statement.text for statement in example.statements[:number])]).strip()
 
 
-def single_document_pairs(examples: Iterable[Example], *, seed: int = 13) -> Iterator[Pair]:
+def single_document_pairs(examples: Iterable[Example], *, seed: int = 13, size: int | None = None) -> Iterator[Pair]:
     """The paper's training pairs (paper 1, section on data): single-document premises in three equal kinds.
 
     Each statement gives one supported pair (one of its documents), one irrelevant (a document that is not cited) and
     one perturbed (its twin, with an altered document); statements that cannot give all three are left out. Labels are
-    binary: supported means at least partial.
+    binary: supported means at least partial. `size`: at most so many of each kind; None = all.
     """
+    given = 0
     for example in examples:
         rng = random.Random(f"{seed}:{example.id}:{example.lang}")
         for number, statement in enumerate(example.statements):
             others = [i for i in range(len(example.documents)) if i not in statement.citations]
             if not (statement.citations and others and statement.corrupted and statement.altered_in):
                 continue
+            if given == size:
+                return
+            given += 1
             supported, altered = rng.choice(statement.citations), rng.choice(statement.altered_in)
             kinds = (
                 ("supported", AT_LEAST_PARTIAL, supported, False),

@@ -38,7 +38,7 @@ def load_ragtruth(
     hub_split = "test" if split == "test" else "train"
     pairs: list[Pair] = []
     unused = 0
-    for row in drawn(read_rows(path, _COLUMNS, hub_split=hub_split), rows):
+    for row in drawn(read_rows(path, _COLUMNS, split=hub_split), rows):
         spans = _spans(row)
         of_answer = _answer_pairs(row, spans, hub_split) if row["quality"] == "good" else []
         unused += not of_answer

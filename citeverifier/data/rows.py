@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from citeverifier.records import Interval, RecordError, decode_line, open_text
 
+log = logging.getLogger(__name__)
+
+_COPY = "refs/convert/parquet"
 _FILES = (".json", ".jsonl", ".gz")
 _KINDS = {str: "a string", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -48,7 +52,7 @@ class SourceRow:
 
 
 def is_hub(path: str | Path) -> bool:
-    """Whether a path is a hub id, or a folder with a dataset's own files, and not the name of a file."""
+    """Whether a path is a hub id, or a folder laid out as a dataset of the hub, and not the name of a file."""
     file = Path(path)
     return not file.is_file() and file.suffix not in _FILES and (file.is_dir() or _is_hub_id(str(path)))
 
@@ -57,27 +61,76 @@ def _is_hub_id(path: str) -> bool:
     return path.count("/") == 1 and not path.startswith((".", "/"))
 
 
-def read_rows(
-    path: str | Path,
-    columns: Mapping[str, type] | None = None,
-    *,
-    hub_split: str = "train",
-    hub: Mapping[str, str | None] | None = None,
-) -> Iterator[SourceRow]:
-    """The rows of a file, or of a split on the hub, each with the columns named.
+def hub_splits(
+    path: str, config: str | None = None, revision: str | None = None, form: str = "pairs"
+) -> Mapping[str, Iterable[Mapping[str, Any]]]:
+    """The splits of a dataset on the hub, or of a folder laid out as one, by name; rows are streamed.
 
-    `hub`: what `datasets.load_dataset` is told besides (name, revision, data_dir ...). Gated datasets need
-    `hf auth login` first. Raises FileNotFoundError, or RecordError with the row's place.
+    Args:
+        path: hub id or folder. Gated datasets need `hf auth login` first.
+        config: one of its configurations. None: its only one, HotpotQA's "distractor", or `form` ("pairs" or
+            "examples") of a dataset that data_gen made.
+        revision: a commit or tag. None: main, or where that has no such configuration or holds a loading script, which
+            `datasets` does not run, the hub's own copy in parquet: there a folder holds what was a configuration.
+
+    Raises OSError where it cannot be reached, ValueError where `config` is left open and there are several.
     """
-    rows = _hub_rows(str(path), hub_split, hub or {}) if is_hub(path) else _file_rows(Path(path))
+    from datasets import get_dataset_config_names, load_dataset
+
+    try:
+        names = get_dataset_config_names(path, revision=revision)
+    except RuntimeError:  # a loading script
+        names = []
+    inside = [name for name in (form, "distractor") if name in names or (Path(path) / name).is_dir()]
+    wanted = config or next(iter([*inside, *names]), "default")
+    if config is None and not inside and len(names) > 1:
+        raise ValueError(f"{path}: expected hub_name=, one of its configurations {', '.join(names)}, got none")
+    if wanted in names:
+        return load_dataset(path, wanted, revision=revision, streaming=True)  # type: ignore[no-any-return]
+    log.debug("%s: no configuration %s in its cards; reading the folder of that name", path, wanted)
+    return load_dataset(path, data_dir=wanted, revision=revision or _COPY, streaming=True)  # type: ignore[no-any-return]
+
+
+def split_of_role(names: Collection[str], role: str | None) -> tuple[str, bool]:
+    """(split, whether the role takes all of it) for a role: "train", "dev", "test", "auto" or None.
+
+    A lone "validation" is for test, as HotpotQA has it, and dev is a part of train then. "auto" is what there is to
+    test on, None what there is to train on. Raises ValueError where the dataset has nothing for the role.
+    """
+    own_dev = next((name for name in ("dev", "validation") if name in names and ("test" in names or name == "dev")), "")
+    wanted = {
+        None: ["train", *names][: None if len(names) == 1 else 1], "auto": ["test", "validation", "dev", "train"],
+        "train": ["train"], "dev": [own_dev, "train"], "test": ["test", "validation"],
+    }  # fmt: skip
+    if role not in wanted:
+        raise ValueError(f"expected a split of train, dev, test (or null for everything), got {role!r}")
+    split = next((name for name in wanted[role] if name in names), None)
+    if split is None:
+        raise ValueError(f"expected one of the splits {', '.join(filter(None, wanted[role]))}, got {', '.join(names)}")
+    return split, split != "train" or bool(own_dev) or role in (None, "auto")
+
+
+def read_rows(
+    path: str | Path, columns: Mapping[str, type] | None = None, *, split: str = "train", config: str | None = None
+) -> Iterator[SourceRow]:
+    """The rows of a file, or of a split of a hub dataset, each with the columns named.
+
+    Raises FileNotFoundError, ValueError where there is no such split, RecordError with the row's place.
+    """
+    if is_hub(path):
+        splits = hub_splits(str(path), config)
+        if split not in splits and (split != "dev" or "validation" not in splits):  # one word for the other
+            raise ValueError(f"{path}: expected a split {split!r}, got {', '.join(splits)}")
+        rows = hub_rows(str(path), split, splits[split if split in splits else "validation"])
+    else:
+        rows = _file_rows(Path(path))
     for row in rows:
         yield row.check(columns or {})
 
 
-def _hub_rows(path: str, split: str, hub: Mapping[str, Any]) -> Iterator[SourceRow]:
-    from datasets import load_dataset
-
-    for number, values in enumerate(load_dataset(path, split=split, streaming=True, **hub), 1):
+def hub_rows(path: str, split: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[SourceRow]:
+    """The rows of a split with their places."""
+    for number, values in enumerate(rows, 1):
         yield SourceRow(number, f"{path}/{split}, row {number}", values)
 
 

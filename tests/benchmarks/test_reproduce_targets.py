@@ -15,6 +15,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
 from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
+from citeverifier.commands.sources import alternatives
 from citeverifier.paths import configs_dir
 
 REPOSITORY = Path(__file__).parents[2]
@@ -53,7 +54,8 @@ def test_the_targets_commands_compose(model: str, tmp_path: Path) -> None:
     assert [script for script in scripts if script != "eval.py"] == ["train.py", "report", "check_ranges.py"]
     train = composed("train", asked[0][2:])
     tested = [composed("eval", words[3:]) for words in asked if words[1] == "eval.py"]
-    held_out = [spec for spec in train["data"]["held_out"] if "rows" in spec]
+    _, _, held_out = alternatives(train["data"]["sources"], None, train["data"]["held_out"])
+    held_out = [spec for spec in held_out if "rows" in spec]
     for config in tested:
         if config["data"]["path"] in ("hotpotqa/hotpot_qa", "copenlu/fever_gold_evidence"):
             held = next(spec for spec in held_out if spec["path"] == config["data"]["path"])

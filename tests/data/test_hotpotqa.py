@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hub_folders import LAYOUTS, hub_folder
 
 from citeverifier.data.hotpotqa import (
     HotpotQuestion,
@@ -137,7 +138,8 @@ def test_bad_official_file_is_one_error(content: str | bytes, message: str, tmp_
         list_questions(tmp_path / "hotpot.json")
 
 
-def test_roles_read_their_files_or_the_hubs_splits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_roles_read_their_files_or_the_hubs_splits(layout: str, tmp_path: Path) -> None:
     def row(number: int) -> dict[str, Any]:
         titles = [f"A{number}", f"B{number}"]
         return raw(f"q{number}", supporting_facts=[[t, 0] for t in titles], context=[[t, [f"{t} is."]] for t in titles])
@@ -155,17 +157,10 @@ def test_roles_read_their_files_or_the_hubs_splits(tmp_path: Path, monkeypatch: 
     assert 0 < len(parts[1]) < 15
     assert ids(files, None, rows=7) == [f"q{number}" for number in range(7)]
 
-    asked: list[Any] = []
-
-    def from_memory(path: str, split: str, **settings: Any) -> list[dict[str, Any]]:
-        asked.append((path, split, settings))
-        return [hub(each) for each in (train if split == "train" else test)]
-
-    monkeypatch.setattr(pytest.importorskip("datasets"), "load_dataset", from_memory)
-    assert ids("hotpotqa/hotpot_qa", "test") == ["q60", "q61"]
-    assert (ids("hotpotqa/hotpot_qa", "train"), ids("hotpotqa/hotpot_qa", "dev")) == parts
-    copy = {"revision": "refs/convert/parquet", "data_dir": "distractor", "streaming": True}
-    assert asked == [("hotpotqa/hotpot_qa", split, copy) for split in ("validation", "train", "train")]
+    both = {"train": list(map(hub, train)), "validation": list(map(hub, test))}
+    folder = hub_folder(tmp_path / "hub", layout, "distractor", **both)
+    assert ids(folder, "test") == ["q60", "q61"]
+    assert (ids(folder, "train"), ids(folder, "dev")) == parts
 
 
 # --- statements -------------------------------------------------------------------------------------------------------

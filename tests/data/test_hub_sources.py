@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hub_folders import LAYOUTS, hotpotqa_row, hub_folder
 
 from citeverifier.data.claims import load_llm_aggrefact
 from citeverifier.data.fever import load_fever
-from citeverifier.data.hotpot_statements import load_hotpot_statements
-from citeverifier.data.load import load
+from citeverifier.data.hotpot_statements import STATEMENTS, load_hotpot_statements
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE
 from citeverifier.data.ragtruth import load_ragtruth
-from citeverifier.records import Document, Pair, RecordError, Support
+from citeverifier.records import Document, Pair, RecordError, Support, write_jsonl
 
 pytest.importorskip("datasets", reason="the hub is read with datasets")
 
@@ -23,25 +23,15 @@ Row = dict[str, Any]
 Write = Callable[..., str]
 
 
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """A folder as a hub dataset's: a parquet or JSONL file a split."""
-    import datasets
+@pytest.fixture(params=["jsonl", *LAYOUTS])
+def hub(request: pytest.FixtureRequest, tmp_path: Path) -> Write:
+    """A folder as a hub dataset's: a JSONL file a split, parquet with a card, or the hub's parquet copy."""
 
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-
-    def write(form: str, **splits: list[Row]) -> str:
+    def write(**splits: list[Row]) -> str:
+        if request.param != "jsonl":
+            return hub_folder(tmp_path / "hub", request.param, **splits)
         for split, rows in splits.items():
-            file = tmp_path / "hub" / "data" / f"{split}-00000.{form}"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            if form == "parquet":
-                datasets.Dataset.from_list(rows).to_parquet(file)
-            else:
-                file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-        files = [{"split": split, "path": f"data/{split}-*"} for split in splits]
-        card = {"configs": [{"config_name": "default", "data_files": files}]}
-        if form == "parquet":  # their cards name the splits; FEVER's goes by the names of its files
-            (tmp_path / "hub" / "README.md").write_text(f"---\n{json.dumps(card)}\n---\n", encoding="utf-8")
+            write_jsonl(tmp_path / "hub" / f"{split}.jsonl", rows)
         return str(tmp_path / "hub")
 
     return write
@@ -73,7 +63,7 @@ def test_fever_rows_of_the_hub(hub: Write) -> None:
         fever("D.", "SUPPORTS", *[("Rome", f"{i} .") for i in range(4)]),
         fever("E.", "SUPPORTS", ("Rome", " ")),
     ]
-    path = hub("jsonl", train=[fever("T.", "SUPPORTS", ("Rome", "S ."))], valid=rows, test=rows[1:2])
+    path = hub(train=[fever("T.", "SUPPORTS", ("Rome", "S ."))], validation=rows, test=rows[1:2])
     first, second = load_fever(path, "dev")
     assert (first.statement, interval(first), interval(second)) == ("A.", FULL, BELOW_FULL)
     assert first.documents == (Document("The Paper (film)", "One, two."), Document("Rome", "Three. Four."))
@@ -85,7 +75,7 @@ def test_fever_rows_of_the_hub(hub: Write) -> None:
 
 
 def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
-    path = hub("jsonl", train=[fever(f"C{i}.", "SUPPORTS", (f"P{i}", f"S{i} .")) for i in range(40)])
+    path = hub(train=[fever(f"C{i}.", "SUPPORTS", (f"P{i}", f"S{i} .")) for i in range(40)])
     drawn = load_fever(path, "train", rows=30, distractors=False)
     assert len(drawn) == 30
     assert drawn == load_fever(path, "train", rows=30, distractors=False)
@@ -108,7 +98,7 @@ def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
 )
 def test_a_bad_fever_row_is_named(changed: Row, told: str, hub: Write) -> None:
     good = fever("C.", "SUPPORTS", ("P", "S ."))
-    path = hub("jsonl", test=[good, good | changed])
+    path = hub(test=[good, good | changed])
     with pytest.raises(RecordError, match=rf"^{path}/test, row 2: {told}"):
         load_fever(path, "test")
 
@@ -122,7 +112,7 @@ def aggrefact(dataset: str, doc: str, claim: str, label: int) -> Row:
 
 def test_llm_aggrefact_rows_keep_their_dataset(hub: Write) -> None:
     rows = [aggrefact("Wice", "D.", "A.", 1), aggrefact("Wice", "D.", "B.", 0), aggrefact("RAGTruth", "E.", "C.", 1)]
-    path = hub("parquet", dev=rows[:1], test=rows)
+    path = hub(dev=rows[:1], test=rows)
     pairs = load_llm_aggrefact(path)
     assert list(map(interval, pairs)) == [FULL, BELOW_FULL, FULL]
     assert [pair.kind for pair in pairs] == ["labelled:Wice", "labelled:Wice", "labelled:RAGTruth"]
@@ -135,7 +125,7 @@ def test_llm_aggrefact_rows_keep_their_dataset(hub: Write) -> None:
 
 
 def test_bad_llm_aggrefact_rows_are_named(hub: Write) -> None:
-    path = hub("parquet", test=[aggrefact("Wice", "D.", "A.", 1), aggrefact("Wice", "D.", "B.", 2)])
+    path = hub(test=[aggrefact("Wice", "D.", "A.", 1), aggrefact("Wice", "D.", "B.", 2)])
     with pytest.raises(RecordError, match=r"/test, row 2: key 'label': expected one of 1, 0, got 2$"):
         load_llm_aggrefact(path)
     row = aggrefact("Wice", "D.", "A.", 1)
@@ -144,7 +134,7 @@ def test_bad_llm_aggrefact_rows_are_named(hub: Write) -> None:
         RecordError,
         match=r"/test, row 1: key 'doc': expected a value, got a row with dataset, claim, ",
     ):
-        load_llm_aggrefact(hub("parquet", test=[row]))
+        load_llm_aggrefact(hub(test=[row]))
 
 
 # --- RAGTruth ---------------------------------------------------------------------------------------------------------
@@ -174,9 +164,7 @@ def span(text: str) -> Row:
 
 
 def test_a_sentence_that_a_span_touches_is_below_full(hub: Write) -> None:
-    path = hub(
-        "parquet", test=[ragtruth([span("bridge.  It")]), ragtruth([span("Ships"), span("pass.")]), ragtruth([])]
-    )
+    path = hub(test=[ragtruth([span("bridge.  It")]), ragtruth([span("Ships"), span("pass.")]), ragtruth([])])
     pairs = load_ragtruth(path)
     assert [pair.statement for pair in pairs[:3]] == ["Dr. Nowak opened the bridge.", "It is long.", "Ships pass."]
     assert list(map(interval, pairs)) == [BELOW_FULL, BELOW_FULL, FULL, FULL, FULL, BELOW_FULL, FULL, FULL, FULL]
@@ -193,7 +181,7 @@ def test_answers_that_cannot_be_judged_are_counted(hub: Write, caplog: pytest.Lo
         ragtruth([], quality="truncated"), ragtruth([], quality="incorrect_refusal"), ragtruth([beyond]),
         ragtruth([], output=" "), ragtruth([], context="An article. Passage 1: no.", task_type="Summary"),
     ]  # fmt: skip
-    pairs = load_ragtruth(hub("parquet", test=rows))
+    pairs = load_ragtruth(hub(test=rows))
     assert {pair.example for pair in pairs} == {"ragtruth:test-5"}
     assert [document.text for document in pairs[0].documents] == ["An article. Passage 1: no."]
     assert "4 answers left out" in caplog.text
@@ -201,7 +189,7 @@ def test_answers_that_cannot_be_judged_are_counted(hub: Write, caplog: pytest.Lo
 
 def test_dev_and_train_are_parts_of_ragtruths_train_split(hub: Write) -> None:
     rows = [ragtruth([], context=f"Context {i // 2}.") for i in range(80)]
-    path = hub("parquet", train=rows, test=rows[:1])
+    path = hub(train=rows, test=rows[:1])
     parts = {split: load_ragtruth(path, split, {"train": 0.7, "dev": 0.3}) for split in ("train", "dev")}
     groups = {split: {pair.group for pair in pairs} for split, pairs in parts.items()}
     assert not groups["train"] & groups["dev"]
@@ -214,7 +202,7 @@ def test_dev_and_train_are_parts_of_ragtruths_train_split(hub: Write) -> None:
     "labels", ["[", "{}x", '[{"start": 1}]', '[{"start": 3, "end": 3}]', '[{"start": "1", "end": 2}]', "[1]"]
 )
 def test_bad_spans_are_named(labels: str, hub: Write) -> None:
-    path = hub("parquet", test=[ragtruth([]), ragtruth(labels)])
+    path = hub(test=[ragtruth([]), ragtruth(labels)])
     with pytest.raises(RecordError, match=r"/test, row 2: key 'hallucination_labels': expected JSON "):
         load_ragtruth(path)
 
@@ -222,38 +210,17 @@ def test_bad_spans_are_named(labels: str, hub: Write) -> None:
 # --- HotpotQA ---------------------------------------------------------------------------------------------------------
 
 
-def hotpot(identity: str, titles: list[str]) -> Row:
-    return {
-        "id": identity,
-        "question": "Who?",
-        "answer": "They",
-        "type": "bridge",
-        "level": "hard",
-        "supporting_facts": {"title": titles, "sent_id": [0, 0]},
-        "context": {"title": titles, "sentences": [[f"{title} is there."] for title in titles]},
-    }
-
-
-def test_hotpotqa_from_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
-    import datasets
-
-    rows = [hotpot(f"q{i}", [f"A{i}", f"B{i}"]) for i in range(5)]
-    monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: rows)
-    assert [example.id for example in load("org/name", rows=2)] == ["q0", "q1"]  # type: ignore[union-attr]
-    assert len(load("org/name")) == 5
-
-
-def test_authored_statements_group_their_own_questions_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_authored_statements_group_their_own_questions_of_the_hub(tmp_path: Path) -> None:
     """A question between two of ours must not tie them: the whole train set would hang together."""
-    import datasets
-
-    from citeverifier.data.hotpot_statements import STATEMENTS
-
     ours = [json.loads(line) for line in (STATEMENTS / "train.jsonl").read_text(encoding="utf-8").splitlines()[:2]]
     titles = [sorted({title for item in row["statements"] for title in item["citations"]}) for row in ours]
-    rows = [hotpot(row["id"], [*of, "Elsewhere"][:2]) for row, of in zip(ours, titles, strict=True)]
-    rows.append(hotpot("between", [titles[0][0], titles[1][0]]))
-    monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: rows)
-    examples = load_hotpot_statements("hotpotqa/hotpot_qa", None)
+
+    def question(identity: str, of: list[str]) -> Row:
+        facts, context = {"title": of, "sent_id": [0, 0]}, {"title": of, "sentences": [[f"{t} is there."] for t in of]}
+        return hotpotqa_row(0) | {"id": identity, "supporting_facts": facts, "context": context}
+
+    rows = [question(row["id"], [*of, "Elsewhere"][:2]) for row, of in zip(ours, titles, strict=True)]
+    rows.append(question("between", [titles[0][0], titles[1][0]]))
+    examples = load_hotpot_statements(hub_folder(tmp_path / "hub", "main", "distractor", train=rows), None)
     assert [example.id for example in examples] == [row["id"] for row in ours]
     assert examples[0].group != examples[1].group

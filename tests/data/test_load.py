@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hub_folders import LAYOUTS, hotpotqa_row, hub_folder
 
 from citeverifier.data.hotpotqa import examples_from_questions, question_from_row
-from citeverifier.data.load import Fingerprint, fingerprint, load, take, to_pairs, weigh
+from citeverifier.data.load import Fingerprint, fingerprint, load, made_by_llm, take, to_pairs, usable, weigh
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.data.splits import split_of
@@ -84,32 +85,38 @@ def test_hotpotqa_files(form: str, tmp_path: Path) -> None:
     assert load(str(file)) == hotpotqa_examples()
 
 
-@pytest.mark.parametrize("kind", ["hotpotqa", "pairs", "examples"])
-def test_hub_datasets_in_each_form(
-    kind: str, worked_example: Example, pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import datasets
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_hub_dataset_gives_each_role_its_split(layout: str, pairs: list[Pair], tmp_path: Path) -> None:
+    """Ours has three splits; HotpotQA's "validation" is for test, and dev is a part of its train split."""
+    rows = [pair_to_json(pair) for pair in pairs]
+    ours = hub_folder(tmp_path / "ours", layout, "pairs", train=rows[:12], dev=rows[12:18], test=rows[18:])
+    hub_folder(tmp_path / "ours", layout, "examples", train=[hotpotqa_row(7)])
+    parts = {"train": pairs[:12], "dev": pairs[12:18], "test": pairs[18:], "auto": pairs[18:], None: pairs[:12]}
+    for split, expected in parts.items():
+        assert load(ours, split, rows=9) == expected[:9]
+    questions = [hotpotqa_row(number) for number in range(45)]
+    hotpotqa = hub_folder(tmp_path / "hotpot", layout, "fullwiki", train=questions[:1])
+    hub_folder(tmp_path / "hotpot", layout, "distractor", train=questions[:40], validation=questions[40:])
+    ids = {split: [record.id for record in load(hotpotqa, split)] for split in ("train", "dev", "test", "auto", None)}
+    assert ids["test"] == ids["auto"] == [row["id"] for row in questions[40:]]
+    assert ids[None] == [row["id"] for row in questions[:40]]
+    assert sorted(ids["train"] + ids["dev"]) == sorted(ids[None])
+    assert 0 < len(ids["dev"]) < len(ids["train"])
+    assert len(load(hotpotqa, None, questions=7)) == 7
 
-    rows, expected = {
-        "hotpotqa": ([HOTPOTQA], hotpotqa_examples()),
-        "pairs": ([pair_to_json(pair) for pair in pairs], pairs),
-        "examples": ([json.loads(json.dumps(example_to_json(worked_example)))], [worked_example]),
-    }[kind]
-    asked: list[Any] = []
 
-    def from_memory(*args: Any, **settings: Any) -> list[dict[str, Any]]:
-        asked.append((args, settings))
-        return rows
-
-    monkeypatch.setattr(datasets, "load_dataset", from_memory)
-    assert load("org/name", hub_name="distractor", hub_split="validation", hub_revision="abc") == expected
-    assert asked == [
-        (("org/name",), {"split": "validation", "name": "distractor", "revision": "abc", "streaming": True})
-    ]
-    rows.append(rows[0])
-    if kind != "hotpotqa":
-        with pytest.raises(RecordError, match=rf"^org/name/train, row {len(rows)}: expected each id once, got "):
-            load("org/name")
+def test_a_hub_dataset_that_leaves_it_open_names_its_configurations(pairs: list[Pair], tmp_path: Path) -> None:
+    rows = [pair_to_json(pair) for pair in pairs]
+    hub_folder(tmp_path / "hub", "main", "one", train=rows)
+    path = hub_folder(tmp_path / "hub", "main", "two", train=rows[:2])
+    with pytest.raises(ValueError, match="expected hub_name=, one of its configurations one, two, got none"):
+        load(path)
+    assert load(path, hub_name="two") == pairs[:2]
+    with pytest.raises(ValueError, match="expected one of the splits test, validation, got train"):
+        load(path, "test", hub_name="two")
+    repeated = hub_folder(tmp_path / "again", "main", train=[*rows, rows[0]])
+    with pytest.raises(RecordError, match=rf"again/train, row {len(rows) + 1}: expected each id once, got "):
+        load(repeated)
 
 
 def test_languages_and_splits_of_a_file(worked_example: Example, tmp_path: Path) -> None:
@@ -167,10 +174,10 @@ def test_a_bad_record_is_named(worked_example: Example, tmp_path: Path) -> None:
 def test_unknown_splits_and_what_leaves_nothing(worked_example: Example, tmp_path: Path) -> None:
     file = tmp_path / "examples.jsonl"
     write_jsonl(file, [example_to_json(worked_example)])
-    for path in ("mini", str(file)):
+    for path in ("mini", str(file), hub_folder(tmp_path / "hub", "main", train=[hotpotqa_row(0)])):
         with pytest.raises(ValueError, match=r"expected a split of train, dev, test .*got 'trian'"):
             load(path, "trian")
-    with pytest.raises(ValueError, match="no records left for split=None, lang=pl; expected at least one"):
+    with pytest.raises(ValueError, match="no records left for split=auto, lang=pl; expected at least one"):
         load(str(file), lang="pl")
     with pytest.raises(
         ValueError,
@@ -210,6 +217,23 @@ def test_weights_multiply_by_the_first_pattern_that_fits(pairs: list[Pair]) -> N
     weighed = weigh(kinds, 2.0, {"twin_all*": 0.5, "twin_*": 3.0})
     assert [pair.weight for pair in weighed] == [1.0, 6.0, 2.0]
     assert [replace(pair, weight=1.0) for pair in weighed] == kinds
+
+
+def test_what_a_recipe_cannot_use_is_counted(pairs: list[Pair]) -> None:
+    two = [replace(pair, documents=pair.documents * 2) for pair in pairs[:4]]
+    assert usable(pairs, None, binary=False) == (pairs, {})
+    kept, reasons = usable([*two, *pairs], 1, binary=True)
+    assert kept == [pair for pair in pairs if pair.support_min != Support.PARTIAL]
+    assert reasons == {"more than 1 document": 4, "exactly partial": 8}
+
+
+@pytest.mark.parametrize(
+    ("made", "by_llm"), [([], False), ([{"stage": "corrupt", "prompt": None}], False), ([{"prompt": "answer"}], True)]
+)
+def test_data_that_an_llm_made_is_known(made: list[Any], by_llm: bool, tmp_path: Path) -> None:
+    assert not made_by_llm(tmp_path)
+    (tmp_path / "train.jsonl").write_text(json.dumps({"meta": {"source": "mini", "made": made}}) + "\n")
+    assert made_by_llm(tmp_path) == by_llm
 
 
 # --- fingerprints -----------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def trained_on(out: Path, backbone: Path) -> dict[str, Any]:
     """What a training run says of a folder's data."""
     with initialize_config_dir(str(configs_dir()), version_base="1.3"):
         config = compose("train", overrides=[
-            f"data.sources=[{out / 'train.jsonl'}]", f"data.dev=[{out / 'dev.jsonl'}]", f"backbone.name={backbone}",
+            f"data.path={out}", f"backbone.name={backbone}",
             "output_dir=model", "training.max_steps=2", "training.batch_size=4", "training.evaluations=1",
             "data.dev_limit=60",
         ])  # fmt: skip
