@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from citeverifier.commands.errors import plain_errors
 from citeverifier.server.settings import Settings
 
 app = typer.Typer(
@@ -73,6 +74,7 @@ _LIMITS = Settings()
 
 
 @app.command(epilog="Exit codes: 0 stopped by a signal, 2 wrong use. CITEVERIFIER_TOKEN or --token-file sets a token.")
+@plain_errors()
 def serve(
     model: Model = None,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 for every one.")] = "127.0.0.1",
@@ -111,6 +113,7 @@ def doctor() -> None:
 
 
 @app.command()
+@plain_errors()
 def push(
     folder: Annotated[Path, typer.Argument(help="A finished checkpoint, as train.py leaves it.", exists=True)],
     repo: Annotated[str, typer.Option(help="Where to: org/name.")],
@@ -124,20 +127,14 @@ def push(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go up; send nothing.")] = False,
 ) -> None:
     """Publish a checkpoint on the model hub. Exit codes: 0 sent, 1 the hub refused or failed, 2 not to be pushed."""
-    from citeverifier.commands.push import run
-    from citeverifier.publishing import PushError
+    from citeverifier.publishing import plan_push, push
 
-    try:
-        told = run(
-            folder, repo, private=not public, tag=tag, results=results or [], licence=licence, dry_run=dry_run
-        )  # fmt: skip
-    except (PushError, ValueError, FileNotFoundError) as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(1 if isinstance(error, PushError) else 2) from None
-    typer.echo(told)
+    plan = plan_push(folder, repo, private=not public, tag=tag, results=results or [], licence=licence)
+    typer.echo(plan.preview() if dry_run else f"{plan.described()}\npushed: {push(plan)}")
 
 
 @app.command()
+@plain_errors()
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders of eval.py, or folders that hold them.", exists=True)],
     out: Annotated[Path, typer.Option(help="Folder for report.md and leaderboard.html, .csv.")] = Path(
@@ -151,17 +148,14 @@ def report(
     """Put runs of eval.py side by side: tables, pictures, comparisons, the papers' rows."""
     from citeverifier.evaluation.reporting.leaderboard import report_runs
 
-    try:
-        path, warnings = report_runs(runs, out, price_per_hour, currency)
-    except FileNotFoundError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(2) from None
+    path, warnings = report_runs(runs, out, price_per_hour, currency)
     typer.echo(f"report: {path}\npage: {path.with_name('leaderboard.html')}")
     for warning in warnings:
         typer.secho(warning, fg="red", bold=True, err=True)
 
 
 @app.command()
+@plain_errors()
 def score(
     inputs: Annotated[list[str], typer.Argument(help="Parquet or JSONL files of pairs, or globs of them.")],
     out: Annotated[Path, typer.Argument(help="Folder for the scores; named again, goes on where it stopped.")],
@@ -181,25 +175,16 @@ def score(
     ] = None,
 ) -> None:
     """Score a corpus of pairs of any size, in one process or (with Ray) on many machines."""
-    import time
+    from citeverifier.commands.score import job_from_options, score_and_tell
 
-    from citeverifier.commands.errors import plain_errors
-    from citeverifier.commands.score import job_from_options, say
-    from citeverifier.commands.score import score as run
-
-    started = time.perf_counter()
-    with plain_errors():
-        job, built = job_from_options(
-            inputs, out, model=model, verifier=verifier, level=level, threshold=threshold, settings=setting or [],
-            lang=lang,
-        )  # fmt: skip
-        summary = run(job, built, workers, address)
-        say(job, summary, started)
-        if not summary["scored"]:
-            raise ValueError(f"expected a pair that can be scored, got {summary['pairs']} records and none")
+    job, built = job_from_options(
+        inputs, out, model=model, verifier=verifier, level=level, threshold=threshold, settings=setting or [], lang=lang
+    )
+    score_and_tell(job, built, workers, address)
 
 
 @app.command()
+@plain_errors()
 def fit_ratings(
     run: Annotated[Path, typer.Argument(help="A run folder of citeverifier-rate, of responses that people rated.")],
     kind: Annotated[
@@ -208,14 +193,7 @@ def fit_ratings(
     out: Annotated[Path, typer.Option(help="The file for them.")],
 ) -> None:
     """Fit a rater on people's ratings by least squares."""
-    import json
-
     from citeverifier.rating.rating_from_edits import fit_ratings as fit
 
-    try:
-        fit(run, kind).save(out)
-    except (ValueError, FileNotFoundError) as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(2) from None
-    typer.echo(json.dumps(json.loads(out.read_text(encoding="utf-8")), indent=2, ensure_ascii=False))
-    typer.echo(f"saved: {out}")
+    fit(run, kind).save(out)
+    typer.echo(f"{out.read_text(encoding='utf-8')}saved: {out}")

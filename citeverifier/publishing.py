@@ -32,6 +32,8 @@ _VERIFIERS = ("OrdinalVerifier", "Remote")
 class PushError(OSError):
     """The hub refused, or could not be reached. The message says what to do; the local folder is as it was."""
 
+    exit_code = 1
+
 
 @dataclass(frozen=True)
 class Push:
@@ -59,6 +61,32 @@ class Push:
     def visibility(self) -> str:
         """In a word."""
         return "private" if self.private else "public"
+
+    def described(self) -> str:
+        """Repo, visibility, tag and every file with its size."""
+        sizes = {name: self.size(name) for name in self.files}
+        lines = [
+            f"repo:       {self.repo_id}",
+            f"visibility: {self.visibility}",
+            f"tag:        {self.tag or '-'}",
+            f"files:      {len(sizes)}, {_readable(sum(sizes.values()))}",
+            *(f"  {name:<{max(map(len, sizes))}}  {_readable(size):>9}" for name, size in sizes.items()),
+            *(f"note: {line}" for line in self.left_out),
+        ]
+        return "\n".join(lines)
+
+    def preview(self) -> str:
+        """Exactly what a push would send."""
+        return f"{self.described()}\n\n----- README.md -----\n{self.card}\ndry run: nothing was sent"
+
+
+def _readable(size: float) -> str:
+    """Bytes in a unit that suits them."""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
 
 
 def check_repo(repo_id: str) -> None:

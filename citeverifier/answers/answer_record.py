@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import codecs
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from citeverifier.records import LANGUAGES, Document, RecordError
+from citeverifier.records import LANGUAGES, Document, RecordError, decode_line, open_text
 from citeverifier.text.answer_reading import ReadAnswer, read_answer
 from citeverifier.text.language import guess_language
+
+DocumentLike: TypeAlias = Document | Mapping[str, Any] | str
 
 _SHAPES = (
     "the keys answer and documents (perhaps id, question, lang), CiteEval's pred and passages (query, id) or ALCE's "
@@ -44,27 +50,30 @@ def to_documents(values: Any) -> tuple[Document, ...]:
     return tuple(_document(value, f"documents[{number}]") for number, value in enumerate(values))
 
 
-def _document(value: Any, where: str) -> Document:
+def _document(value: DocumentLike, where: str) -> Document:
     if isinstance(value, Document):
         return value
     if isinstance(value, str):
         return Document("", value)
     if not isinstance(value, Mapping):
         raise RecordError(f"{where}: expected a string or an object with 'text', got {type(value).__name__}")
-    title, text, score = value.get("title"), value.get("text"), value.get("score")
-    if not isinstance(text, str):
-        raise RecordError(f"{where}: key 'text': expected a string, got {type(text).__name__}")
-    if title is not None and not isinstance(title, str):
-        raise RecordError(f"{where}: key 'title': expected a string, got {type(title).__name__}")
+    title, score = value.get("title"), value.get("score")
+    for key, text in (("text", value.get("text")), ("title", "" if title is None else title)):
+        if not isinstance(text, str):
+            raise RecordError(f"{where}: key {key!r}: expected a string, got {type(text).__name__}")
     try:
         number = None if score is None else float(score)  # ALCE prints it as a string
     except (TypeError, ValueError):
         raise RecordError(f"{where}: key 'score': expected a number, got {score!r}") from None
-    return Document(title or "", text, number)
+    return Document(title or "", value["text"], number)
 
 
-def answer_from_json(row: Mapping[str, Any]) -> AnswerRecord:
+def answer_from_json(row: Any) -> AnswerRecord:
     """An answer from a decoded JSON object of any known shape, told by its keys; raises RecordError."""
+    if isinstance(row, RecordError):
+        raise row
+    if not isinstance(row, Mapping):
+        raise RecordError(f"expected a JSON object, got {type(row).__name__}")
     keys = next((keys for keys in _KEYS if keys[0] in row and keys[1] in row), None)
     if keys is None:
         raise RecordError(f"expected {_SHAPES}; got the keys {', '.join(map(str, row)) or '(none)'}")
@@ -80,3 +89,44 @@ def answer_from_json(row: Mapping[str, Any]) -> AnswerRecord:
     return AnswerRecord(
         row[answer], to_documents(row[documents]), row.get(question), lang, None if identity is None else str(identity)
     )
+
+
+def read_records(source: str | Path) -> Iterator[tuple[str, Any]]:
+    """(place, row) of each record of a file, plain or .gz, or of stdin ("-").
+
+    A JSON file holds one record, a list of them, or ALCE's {"data": [...]}; JSONL has one a line, and a line that is no
+    JSON object comes as a RecordError. Raises RecordError where nothing can be read, FileNotFoundError without a file.
+    """
+    if source == "-":
+        name, raw = "stdin", sys.stdin.buffer.read()
+    else:
+        name = str(source)
+        with open_text(Path(source)) as opened:
+            raw = opened.read()
+    raw = raw.removeprefix(codecs.BOM_UTF8)
+    try:
+        whole = json.loads(raw)
+    except ValueError as error:
+        yield from _lines(raw, name, error)
+        return
+    if isinstance(whole, dict) and isinstance(whole.get("data"), list):
+        whole = whole["data"]
+    if isinstance(whole, list):
+        yield from ((f"{name}, record {number}", row) for number, row in enumerate(whole, 1))
+    else:
+        yield f"{name}:1", whole
+
+
+def _lines(raw: bytes, name: str, not_whole: ValueError) -> Iterator[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
+    for number, line in enumerate(raw.split(b"\n"), 1):
+        if line.strip():
+            try:
+                row: Any = decode_line(line)
+            except RecordError as error:
+                row = error
+            rows.append((f"{name}:{number}", row))
+    if rows and all(isinstance(row, RecordError) for _, row in rows):
+        where = f":{not_whole.lineno}" if isinstance(not_whole, json.JSONDecodeError) else ""
+        raise RecordError(f"{name}{where}: expected JSON, or one JSON object a line, got {not_whole}")
+    yield from rows

@@ -5,28 +5,44 @@ Documents are 0-based positions here, as everywhere in Python, and printed numbe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
+
+from annotated_types import Interval
 
 from citeverifier.records import Support
 from citeverifier.text.markers import Span
 
+Probability = Annotated[float, Interval(ge=0, le=1)]
+Finding = Literal["supported", "wrongly cited", "not found"]
 _POSITIONS = ("document", "before", "after")
 
 
 class JsonResult:
-    """A value with `to_dict`: what `json_keys` names, in their order; those of a `judgement` stand among them."""
+    """A value with `to_dict`: its fields, or what `json_keys` names; those of a `judgement` stand among them."""
 
     __slots__ = ()
-    json_keys: ClassVar[tuple[str, ...]]
+    json_keys: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Every key is explained in docs/verify.md."""
         row: dict[str, Any] = {}
-        for key in self.json_keys:
+        for key in json_types(type(self)):
             value = getattr(self, key)
             row |= value.to_dict() if isinstance(value, Judgement) else {key: _plain(value, int(key in _POSITIONS))}
         return row
+
+
+@cache
+def json_types(result: type[JsonResult]) -> dict[str, Any]:
+    """The type in Python of each key of `to_dict`: the HTTP contract is made of these."""
+    types = get_type_hints(result, include_extras=True)
+    names = result.json_keys or tuple(field.name for field in fields(result))  # type: ignore[arg-type]
+    for name in set(names) - set(types):  # a property or method
+        member = getattr(result, name)
+        types[name] = get_type_hints(getattr(member, "fget", member), include_extras=True)["return"]
+    return {name: types[name] for name in names}
 
 
 def _plain(value: Any, add: int) -> Any:
@@ -50,10 +66,9 @@ class Judgement(JsonResult):
     """
 
     support: Support | None
-    p_partial: float | None = None
-    p_full: float | None = None
+    p_partial: Probability | None = None
+    p_full: Probability | None = None
     reason: str | None = None
-    json_keys: ClassVar[tuple[str, ...]] = ("support", "p_partial", "p_full", "reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +83,6 @@ class EvidenceSentence(JsonResult):
     end: int
     text: str
     score: float
-    json_keys: ClassVar[tuple[str, ...]] = ("document", "start", "end", "text", "score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +93,6 @@ class CitationResult(JsonResult):
     judgement: Judgement
     superfluous: bool = False
     evidence: EvidenceSentence | None = None
-    json_keys: ClassVar[tuple[str, ...]] = ("document", "judgement", "superfluous", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +103,6 @@ class MissingCitation(JsonResult):
     judgement: Judgement
     completes: bool
     evidence: EvidenceSentence | None = None
-    json_keys: ClassVar[tuple[str, ...]] = ("document", "judgement", "completes", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +121,7 @@ class StatementResult(JsonResult):
     missing: tuple[MissingCitation, ...] = ()
     unknown: tuple[int, ...] = ()
     unsupported: Span | None = None
-    json_keys: ClassVar[tuple[str, ...]] = (
-        "text", "start", "end", "cited", "judgement", "citations", "missing", "unknown", "unsupported",
-    )  # fmt: skip
+    json_keys = ("text", "start", "end", "cited", "judgement", "citations", "missing", "unknown", "unsupported")
 
     @property
     def support(self) -> Support | None:
@@ -138,9 +148,7 @@ class VerifiedAnswer(JsonResult):
     lang: str
     id: str | None = None
     stray: tuple[int, ...] = ()
-    json_keys: ClassVar[tuple[str, ...]] = (
-        "id", "lang", "answer", "support", "share", "counts", "stray", "statements",
-    )  # fmt: skip
+    json_keys = ("id", "lang", "answer", "support", "share", "counts", "stray", "statements")
 
     @property
     def scored(self) -> tuple[StatementResult, ...]:
@@ -148,7 +156,7 @@ class VerifiedAnswer(JsonResult):
         return tuple(statement for statement in self.statements if statement.support is not None)
 
     @property
-    def share(self) -> float | None:
+    def share(self) -> Probability | None:
         """The share of scored statements with full support; None without any."""
         full = sum(statement.support == Support.FULL for statement in self.scored)
         return full / len(self.scored) if self.scored else None
@@ -185,12 +193,10 @@ class Change(JsonResult):
     after: tuple[int, ...]
     unknown: tuple[int, ...] = ()
     score: float | None = None
-    finding: str | None = None
+    finding: Finding | None = None
     reason: str | None = None
     scores: tuple[float, ...] = ()
-    json_keys: ClassVar[tuple[str, ...]] = (
-        "text", "start", "end", "before", "after", "unknown", "score", "finding", "reason",
-    )  # fmt: skip
+    json_keys = ("text", "start", "end", "before", "after", "unknown", "score", "finding", "reason")
 
     @property
     def added(self) -> tuple[int, ...]:
@@ -215,4 +221,4 @@ class RewrittenAnswer(JsonResult):
     changes: tuple[Change, ...]
     lang: str
     id: str | None = None
-    json_keys: ClassVar[tuple[str, ...]] = ("id", "lang", "answer", "text", "changes")
+    json_keys = ("id", "lang", "answer", "text", "changes")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.answers.answer_results import Change, RewrittenAnswer
@@ -19,30 +18,36 @@ def cite_answers(records: Sequence[AnswerRecord], method: CorrectionMethod) -> l
     answers are asked together.
     """
     reads = [record.read() for record in records]
-    uncited = [
-        (number, statement)
-        for number, (record, read) in enumerate(zip(records, reads, strict=True))
+    listings = [
+        Listing(statement.text, record.documents, read.lang, record.question)
+        for record, read in zip(records, reads, strict=True)
         for statement in read.statements
         if record.documents and not statement.runs
     ]
-    listings = [
-        Listing(statement.text, records[number].documents, reads[number].lang, records[number].question)
-        for number, statement in uncited
-    ]
-    chosen = dict(zip(uncited, method.choose(listings) if listings else [], strict=True))
+    selections = iter(method.choose(listings, method.score(listings)) if listings else [])
     written = []
-    for number, (record, read) in enumerate(zip(records, reads, strict=True)):
+    for record, read in zip(records, reads, strict=True):
         citations: list[tuple[int, ...] | None] = []
         changes = []
         for statement in read.statements:
             if statement.runs:
                 citations += [None] * len(statement.points)
                 continue
-            selection = chosen.get((number, statement), Selection(()))
-            after = selection.positions or ()
+            selection = next(selections) if record.documents else Selection(())
+            after, scores = selection.positions or (), selection.scores
             citations.append(after)
-            change = Change(statement.text, statement.start, statement.end, (), after, scores=selection.scores)
-            changes.append(replace(change, score=max(change.scores, default=None), reason=selection.reason))
+            changes.append(
+                Change(
+                    statement.text,
+                    statement.start,
+                    statement.end,
+                    (),
+                    after,
+                    score=max(scores, default=None),
+                    reason=selection.reason,
+                    scores=scores,
+                )
+            )
         text = write_answer(read, citations)
         written.append(RewrittenAnswer(record.answer, text, tuple(changes), read.lang, record.id))
     return written

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from citeverifier.answers.answer_record import AnswerRecord, to_documents
+from citeverifier.answers.answer_record import AnswerRecord, DocumentLike, to_documents
 from citeverifier.records import Pair, RecordError, Support
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from citeverifier.answers.answer_results import RewrittenAnswer, VerifiedAnswer
     from citeverifier.answers.correction.by_support import BySupport
     from citeverifier.answers.fixed_points import Count
-    from citeverifier.records import Document
     from citeverifier.verifiers.base import Scorer
 
-    DocumentLike = Document | Mapping[str, Any] | str
+Documents: TypeAlias = Sequence[DocumentLike]
+Text: TypeAlias = str | None
 
 
 class CiteVerifier:
@@ -40,15 +40,14 @@ class CiteVerifier:
     def __init__(self, scorer: Scorer, thresholds: Mapping[Support, float] | None = None) -> None:
         from citeverifier.answers.judging import Judge
 
-        self.scorer = scorer
-        self._judge = Judge(scorer, thresholds)
+        self.scorer, self.judge = scorer, Judge(scorer, thresholds)
 
     @classmethod
     def from_pretrained(cls, path: str | None = None, **options: Any) -> CiteVerifier:
         """With a checkpoint: a folder, an installed package or a hub id "org/name".
 
-        None takes the last one trained here, else citeverifier-small. `options` go
-        to `OrdinalVerifier`. Raises FileNotFoundError where there is none, ValueError where it is none of ours.
+        None takes the last one trained here, else citeverifier-small. `options` go to `OrdinalVerifier`. Raises
+        FileNotFoundError where there is none, ValueError where it is none of ours.
         """
         from citeverifier.verifiers.ordinal import OrdinalVerifier
 
@@ -57,7 +56,7 @@ class CiteVerifier:
     @property
     def thresholds(self) -> Mapping[Support, float]:
         """From which probability a level is reached."""
-        return self._judge.thresholds
+        return self.judge.thresholds
 
     def score(self, pairs: Sequence[Pair], level: Support = Support.FULL) -> NDArray[np.float64]:
         """P(support >= level) of each pair, nan where unscored."""
@@ -65,62 +64,41 @@ class CiteVerifier:
 
     @overload
     def verify(
-        self, answer: str, documents: Sequence[DocumentLike], question: str | None = None, *, lang: str | None = None
+        self, answer: str, documents: Documents, question: Text = None, *, lang: Text = None
     ) -> VerifiedAnswer: ...
     @overload
     def verify(
-        self,
-        answer: list[str],
-        documents: list[Sequence[DocumentLike]],
-        question: list[str | None] | None = None,
-        *,
-        lang: str | None = None,
+        self, answer: list[str], documents: list[Documents], question: list[Text] | None = None, *, lang: Text = None
     ) -> list[VerifiedAnswer]: ...
-    def verify(self, answer: Any, documents: Any, question: Any = None, *, lang: str | None = None) -> Any:
+    def verify(self, answer: Any, documents: Any, question: Any = None, *, lang: Text = None) -> Any:
         """What the cited documents of each statement support, and what is missing or superfluous."""
         results = self.verify_records(_records(answer, documents, question, lang))
         return results[0] if isinstance(answer, str) else results
 
     @overload
     def cite(
-        self, answer: str, documents: Sequence[DocumentLike], question: str | None = None, *, lang: str | None = None
+        self, answer: str, documents: Documents, question: Text = None, *, lang: Text = None
     ) -> RewrittenAnswer: ...
     @overload
     def cite(
-        self,
-        answer: list[str],
-        documents: list[Sequence[DocumentLike]],
-        question: list[str | None] | None = None,
-        *,
-        lang: str | None = None,
+        self, answer: list[str], documents: list[Documents], question: list[Text] | None = None, *, lang: Text = None
     ) -> list[RewrittenAnswer]: ...
-    def cite(self, answer: Any, documents: Any, question: Any = None, *, lang: str | None = None) -> Any:
+    def cite(self, answer: Any, documents: Any, question: Any = None, *, lang: Text = None) -> Any:
         """The answer with citations added to the statements that have none."""
         results = self.cite_records(_records(answer, documents, question, lang))
         return results[0] if isinstance(answer, str) else results
 
     @overload
     def fix(
-        self,
-        answer: str,
-        documents: Sequence[DocumentLike],
-        question: str | None = None,
-        *,
-        lang: str | None = None,
-        count: Count = "free",
+        self, answer: str, documents: Documents, question: Text = None, *, lang: Text = None, count: Count = "free"
     ) -> RewrittenAnswer: ...
     @overload
     def fix(
-        self,
-        answer: list[str],
-        documents: list[Sequence[DocumentLike]],
-        question: list[str | None] | None = None,
-        *,
-        lang: str | None = None,
+        self, answer: list[str], documents: list[Documents], question: list[Text] | None = None, *, lang: Text = None,
         count: Count = "free",
-    ) -> list[RewrittenAnswer]: ...
+    ) -> list[RewrittenAnswer]: ...  # fmt: skip
     def fix(
-        self, answer: Any, documents: Any, question: Any = None, *, lang: str | None = None, count: Count = "free"
+        self, answer: Any, documents: Any, question: Any = None, *, lang: Text = None, count: Count = "free"
     ) -> Any:
         """The answer with the citations that it has corrected.
 
@@ -134,7 +112,7 @@ class CiteVerifier:
         """`verify` for records, as files hold them."""
         from citeverifier.answers.verify_answers import verify_answers
 
-        return verify_answers(records, self._judge)
+        return verify_answers(records, self.judge)
 
     def cite_records(self, records: Sequence[AnswerRecord]) -> list[RewrittenAnswer]:
         """`cite` for records, as files hold them."""
@@ -154,22 +132,21 @@ class CiteVerifier:
         return BySupport(self.scorer, context=True, thresholds=self.thresholds)
 
 
-def _records(answer: Any, documents: Any, question: Any, lang: str | None) -> list[AnswerRecord]:
+def _records(answer: Any, documents: Any, question: Any, lang: Text) -> list[AnswerRecord]:
     """One record, or a batch of them."""
     if isinstance(answer, str):
         return [AnswerRecord(answer, to_documents(documents), question, lang)]
-    answers = list(answer)
-    questions = [None] * len(answers) if question is None else list(question)
-    if isinstance(question, str) or not len(answers) == len(documents) == len(questions):
+    questions = [None] * len(answer) if question is None else question
+    if isinstance(question, str) or not len(answer) == len(documents) == len(questions):
         raise ValueError(
-            f"expected a list of documents (and, where given, a question) for each of {len(answers)} answers, got "
+            f"expected a list of documents (and, where given, a question) for each of {len(answer)} answers, got "
             f"{len(documents)} and {'one string' if isinstance(question, str) else len(questions)}"
         )
     records = []
-    for number, (text, own, asked) in enumerate(zip(answers, documents, questions, strict=True)):
-        if not isinstance(text, str):
-            raise ValueError(f"answer {number}: expected a string, got {type(text).__name__}")
+    for number, (text, own, asked) in enumerate(zip(answer, documents, questions, strict=True)):
         try:
+            if not isinstance(text, str):
+                raise RecordError(f"expected a string, got {type(text).__name__}")
             records.append(AnswerRecord(text, to_documents(own), asked, lang))
         except RecordError as error:
             raise RecordError(f"answer {number}: {error}") from None

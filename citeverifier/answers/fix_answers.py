@@ -25,18 +25,11 @@ def fix_answers(
         for record in records
     ]
     closings = [corrector.read(record.answer, last=True) for corrector, record in zip(correctors, records, strict=True)]
-    claims = [
-        [corrector.claims(closing) for closing in closed]
-        for corrector, closed in zip(correctors, closings, strict=True)
-    ]
-    decided, cost = decide([claim for closed in claims for asked in closed for claim in asked], method, count)
-    changes = iter(decided)
+    asked = zip(correctors, closings, strict=True)
+    changes, cost = decide([claim for corrector, closed in asked for claim in corrector.claims(closed)], method, count)
+    decided = iter(changes)
     fixed = []
-    for record, corrector, closed, asked in zip(records, correctors, closings, claims, strict=True):
-        pieces = [
-            corrector.write(closing, [change for _ in same for change in next(changes)])
-            for closing, same in zip(closed, asked, strict=True)
-        ]
-        text = "".join(pieces) + corrector.rest()
+    for record, corrector, closed in zip(records, correctors, closings, strict=True):
+        text = corrector.write(closed, decided)
         fixed.append(RewrittenAnswer(record.answer, text, tuple(corrector.changes), record.language, record.id))
     return fixed, cost

@@ -58,16 +58,15 @@ class Corrector:
 
     def feed(self, chunk: str) -> str:
         """What can be shown now."""
-        return self._correct(self.read(chunk)) + self.rest()
+        return self._correct(self.read(chunk))
 
     def finish(self) -> str:
         """What is left when the answer has ended."""
-        return self._correct(self.read("", last=True)) + self.rest()
+        return self._correct(self.read("", last=True))
 
     def _correct(self, closings: Sequence[Closing]) -> str:
-        claims = [claim for closing in closings for claim in self.claims(closing)]
-        changes = iter(decide(claims, self.method, self.count)[0] if claims else [])
-        return "".join(self.write(c, [change for _ in self.claims(c) for change in next(changes)]) for c in closings)
+        claims = self.claims(closings)
+        return self.write(closings, iter(decide(claims, self.method, self.count)[0] if claims else []))
 
     # The steps of `feed`, apart, so that `fix_answers` can score the points of many answers at once.
 
@@ -75,26 +74,26 @@ class Corrector:
         """The points that the chunk closes."""
         return list(self._reader.feed(chunk, last=last))
 
-    def claims(self, closing: Closing) -> list[Claim]:
+    def claims(self, closings: Sequence[Closing]) -> list[Claim]:
         """What to ask about them."""
         return [
-            Claim(Listing(same[0].text, self.documents, self._reader.lang, self.question), tuple(same))
-            for _, points in groupby(closing.asked, key=lambda point: (point.start, point.end))
-            if (same := list(points))
+            Claim(Listing(points[0].text, self.documents, self._reader.lang, self.question), points)
+            for closing in closings
+            for _, same in groupby(closing.asked, key=lambda point: (point.start, point.end))
+            if (points := tuple(same))
         ]
 
-    def write(self, closing: Closing, changes: Sequence[Change]) -> str:
-        """The text from what was passed on last up to the closing, with the points' new markers."""
-        self.changes += changes
-        citations: list[tuple[int, ...] | None] = [None] * len(closing.answer.points)
-        for i, change in zip(closing.points, changes, strict=True):
-            citations[i] = None if change.reason else change.after
-        piece = write_answer(closing.answer, citations)[self._passed :]
-        self._passed = len(closing.answer.text)
-        return piece
-
-    def rest(self) -> str:
-        """What can be passed on as it is behind the last closing."""
-        piece = self._reader.text[self._passed : self._reader.free]
-        self._passed = max(self._passed, self._reader.free)
-        return piece
+    def write(self, closings: Sequence[Closing], changes: Iterator[Change]) -> str:
+        """The text that can be passed on now, with the new markers of the closings' points; takes a change a point."""
+        pieces = []
+        for closing in closings:
+            citations: list[tuple[int, ...] | None] = [None] * len(closing.answer.points)
+            for i, change in zip(closing.points, changes, strict=False):
+                citations[i] = None if change.reason else change.after
+                self.changes.append(change)
+            pieces.append(write_answer(closing.answer, citations)[self._passed :])
+            self._passed = len(closing.answer.text)
+        free = max(self._passed, self._reader.free)
+        pieces.append(self._reader.text[self._passed : free])
+        self._passed = free
+        return "".join(pieces)

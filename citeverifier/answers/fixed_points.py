@@ -18,7 +18,7 @@ from citeverifier.answers.correction.method import CorrectionMethod
 from citeverifier.cost import Cost
 from citeverifier.records import Document, Support
 from citeverifier.text.answer_reading import FactualPoint
-from citeverifier.verifiers.base import Listing, Selection
+from citeverifier.verifiers.base import Listing
 from citeverifier.verifiers.selectors import by_listing
 
 Count = Literal["kept", "free"]
@@ -43,29 +43,23 @@ def check_count(method: CorrectionMethod, count: Count) -> None:
         )
 
 
-def decide(claims: Sequence[Claim], method: CorrectionMethod, count: Count) -> tuple[list[list[Change]], Cost]:
-    """What becomes of the points of each claim, and what the calls cost."""
+def decide(claims: Sequence[Claim], method: CorrectionMethod, count: Count) -> tuple[list[Change], Cost]:
+    """What becomes of each point of the claims, and what the calls cost."""
     listings = [claim.listing for claim in claims if claim.listing.documents]
     scores = method.score(listings)
-    cost = scores.cost
+    chosen = method.choose(listings, scores) if count == "free" else [None] * len(listings)
+    cost = sum((selection.cost for selection in chosen if selection), scores.cost)
     threshold = None if method.thresholds is None else method.thresholds[Support.PARTIAL]
-    selections: Sequence[Selection | None] = [None] * len(listings)
-    if count == "free":
-        selections = chosen = method.choose(listings)
-        cost = sum((selection.cost for selection in chosen), cost)
-    answers = iter(zip(by_listing(scores, listings), selections, strict=True))
+    answers = iter(zip(by_listing(scores, listings), chosen, strict=True))
     changes = []
     for claim in claims:
-        if not claim.listing.documents:
-            changes.append(_unscored(claim, "the answer has no documents"))
-            continue
-        values, selection = next(answers)
+        values, selection = next(answers) if claim.listing.documents else ("the answer has no documents", None)
         if isinstance(values, str):
-            changes.append(_unscored(claim, values))
+            changes += _unscored(claim, values)
         elif selection is not None and selection.positions is None:
-            changes.append(_unscored(claim, selection.reason or "no selection"))
+            changes += _unscored(claim, selection.reason or "no selection")
         else:
-            changes.append(_changes(claim, values, None if selection is None else selection.positions, threshold))
+            changes += _changes(claim, values, selection.positions if selection else None, threshold)
     return changes, cost
 
 

@@ -1,4 +1,4 @@
-"""From scores to support levels: what every question about an answer comes down to."""
+"""From scores to support levels: what every pair about an answer comes down to."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 
 from citeverifier.answers.answer_results import Judgement
+from citeverifier.cost import Cost
 from citeverifier.records import LEVELS, Pair, Support
-from citeverifier.verifiers.base import Listing, Scorer
+from citeverifier.verifiers.base import Scorer
 
 
 class Judge:
-    """Asks a Scorer about many premises at once and decides by thresholds.
-
-    A question is a statement (or a part of one) with the documents of a premise.
+    """Asks a Scorer about many premises at once and decides by thresholds; `cost`: of all that was asked so far.
 
     Args:
         scorer: any Scorer.
@@ -21,31 +20,28 @@ class Judge:
     """
 
     def __init__(self, scorer: Scorer, thresholds: Mapping[Support, float] | None = None) -> None:
-        self.scorer = scorer
+        self.scorer, self.cost = scorer, Cost()
         thresholds = thresholds or scorer.thresholds or dict.fromkeys(LEVELS, 0.5)
         self.thresholds = {level: float(thresholds[level]) for level in LEVELS}
 
-    def scores(self, questions: Sequence[Listing], level: Support) -> list[tuple[float, str | None]]:
-        """(score, None), or (nan, why) where unscored, for each question: one call."""
-        if not questions:
+    def scores(self, pairs: Sequence[Pair], level: Support) -> list[tuple[float, str | None]]:
+        """(score, None), or (nan, why) where unscored, for each pair: one call."""
+        if not pairs:
             return []
-        pairs = [
-            Pair(f"q{i}", f"q{i}", f"q{i}", q.lang, f"q{i}", q.statement, q.documents, "answer", q.context)
-            for i, q in enumerate(questions)
-        ]
         scores = self.scorer.score(pairs, level)
+        self.cost += scores.cost
         return [
             (float(value), scores.reasons.get(i, "the verifier gave no score") if math.isnan(value) else None)
             for i, value in enumerate(scores.values)
         ]
 
-    def reaches(self, questions: Sequence[Listing], level: Support) -> list[bool]:
+    def reaches(self, pairs: Sequence[Pair], level: Support) -> list[bool]:
         """Whether each is known to reach the level; an unscored one is not."""
-        return [value >= self.thresholds[level] for value, _ in self.scores(questions, level)]
+        return [value >= self.thresholds[level] for value, _ in self.scores(pairs, level)]
 
-    def judge(self, questions: Sequence[Listing]) -> list[Judgement]:
-        """The support of each question: one call a level."""
-        partial, full = (self.scores(questions, level) for level in LEVELS)
+    def judge(self, pairs: Sequence[Pair]) -> list[Judgement]:
+        """The support of each pair: one call a level."""
+        partial, full = (self.scores(pairs, level) for level in LEVELS)
         return [self._decide(*low, *high) for low, high in zip(partial, full, strict=True)]
 
     def _decide(self, p_partial: float, why_partial: str | None, p_full: float, why_full: str | None) -> Judgement:
@@ -53,7 +49,6 @@ class Judge:
         if reason is not None:
             partial_or_none, full_or_none = (None if math.isnan(p) else p for p in (p_partial, p_full))
             return Judgement(None, partial_or_none, full_or_none, reason)
-        if p_full >= self.thresholds[Support.FULL]:
-            return Judgement(Support.FULL, p_partial, p_full)
-        partial = p_partial >= self.thresholds[Support.PARTIAL]
-        return Judgement(Support.PARTIAL if partial else Support.NONE, p_partial, p_full)
+        partial = Support.PARTIAL if p_partial >= self.thresholds[Support.PARTIAL] else Support.NONE
+        support = Support.FULL if p_full >= self.thresholds[Support.FULL] else partial
+        return Judgement(support, p_partial, p_full)

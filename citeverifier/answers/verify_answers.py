@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import TypeVar
 
 from citeverifier.answers.answer_record import AnswerRecord
@@ -23,11 +23,10 @@ from citeverifier.answers.answer_results import (
 )
 from citeverifier.answers.judging import Judge
 from citeverifier.answers.phrases import phrases, trimmed, without
-from citeverifier.records import Document, Support
+from citeverifier.records import Document, Pair, Support
 from citeverifier.text.answer_reading import ReadAnswer, ReadStatement
 from citeverifier.text.markers import Span, sentence_spans
 from citeverifier.text.sentences import sentences
-from citeverifier.verifiers.base import Listing
 
 Key = TypeVar("Key", bound=Hashable)
 Answer = TypeVar("Answer")
@@ -64,11 +63,16 @@ class _Item:
         helping = [i for i in self.others if i in self.completing or _at_least_partial(self.alone[i])]
         return sorted(helping, key=lambda i: -(self.alone[i].p_partial or 0.0))
 
-    def ask(self, premise: Iterable[int], text: str | None = None) -> Listing:
-        """The statement, or another text, with documents of its answer."""
-        documents = tuple(self.record.documents[i] for i in premise)
+    @property
+    def kept(self) -> list[int]:
+        """The citations that are not superfluous, as far as is known."""
+        return [i for i in self.cited if i not in self.superfluous]
+
+    def ask(self, premise: Iterable[int | Document], text: str | None = None) -> Pair:
+        """The statement, or another text, with documents of its answer or others."""
+        documents = [self.record.documents[each] if isinstance(each, int) else each for each in premise]
         said = self.statement.text if text is None else text
-        return Listing(said, documents, self.read.lang, self.record.question)
+        return Pair.of(said, documents, self.read.lang, kind="answer", context=self.record.question)
 
 
 def verify_answers(records: Sequence[AnswerRecord], judge: Judge) -> list[VerifiedAnswer]:
@@ -101,7 +105,7 @@ def _uncited(statement: ReadStatement) -> Judgement:
     return Judgement(Support.NONE, reason=reason)
 
 
-def _together(ask: Callable[[list[Listing]], list[Answer]], questions: Mapping[Key, Listing]) -> dict[Key, Answer]:
+def _together(ask: Callable[[list[Pair]], list[Answer]], questions: Mapping[Key, Pair]) -> dict[Key, Answer]:
     """The answers to named questions, asked at once."""
     return dict(zip(questions, ask(list(questions.values())), strict=True))
 
@@ -126,15 +130,11 @@ def _find_missing(items: Sequence[_Item], judge: Judge) -> None:
     alone = _together(judge.judge, {(item, i): item.ask([i]) for item in items for i in item.others})
     for (item, i), judgement in alone.items():
         item.alone[i] = judgement
-
-    def reaches(questions: list[Listing]) -> list[bool]:
-        return judge.reaches(questions, Support.FULL)
-
     for item in items:
         if not item.cited:
             item.completing = {i for i in item.others if item.alone[i].support == Support.FULL}
     added = {(item, i): item.ask([*item.cited, i]) for item in items if item.cited for i in item.others}
-    for (item, i), complete in _together(reaches, added).items():
+    for (item, i), complete in _together(partial(judge.reaches, level=Support.FULL), added).items():
         if complete:
             item.completing.add(i)
 
@@ -155,32 +155,28 @@ def _find_superfluous(items: Sequence[_Item], judge: Judge) -> None:
             item.superfluous = set() if needed else set(useless)
         elif item.whole.support is not None and len(weakest) > 1:
             waiting[item] = weakest if item.whole.support == Support.FULL else useless
-    while waiting := {item: left for item, left in waiting.items() if left and len(_kept(item)) > 1}:
+    while waiting := {item: left for item, left in waiting.items() if left and len(item.kept) > 1}:
         for level in (Support.PARTIAL, Support.FULL):
             asked = [item for item in waiting if item.whole.support == level]
-            rests = [item.ask(i for i in _kept(item) if i != waiting[item][0]) for item in asked]
+            rests = [item.ask(i for i in item.kept if i != waiting[item][0]) for item in asked]
             for item, holds in zip(asked, judge.reaches(rests, level), strict=True):
                 if holds:
                     item.superfluous.add(waiting[item][0])
         waiting = {item: left[1:] for item, left in waiting.items()}
 
 
-def _kept(item: _Item) -> list[int]:
-    return [i for i in item.cited if i not in item.superfluous]
-
-
 def _find_evidence(items: Sequence[_Item], judge: Judge) -> None:
     """The best sentence of each document that supports a statement, by itself or with others."""
-    questions: dict[tuple[_Item, int, Span], Listing] = {}
+    questions: dict[tuple[_Item, int, Span], Pair] = {}
     for item in items:
-        carrying = _kept(item) if _at_least_partial(item.whole) else []
+        carrying = item.kept if _at_least_partial(item.whole) else []
         supporting = [i for i, judgement in item.alone.items() if _at_least_partial(judgement)]
         for i in dict.fromkeys([*carrying, *supporting, *item.completing]):
             document = item.record.documents[i]
             for start, end in _sentences(document.text, item.read.lang):
                 sentence = Document(document.title, document.text[start:end])
-                questions[item, i, (start, end)] = replace(item.ask([]), documents=(sentence,))
-    scored = _together(lambda asked: judge.scores(asked, Support.PARTIAL), questions)
+                questions[item, i, (start, end)] = item.ask([sentence])
+    scored = _together(partial(judge.scores, level=Support.PARTIAL), questions)
     for (item, i, (start, end)), (score, _) in scored.items():
         if not math.isnan(score) and (i not in item.evidence or score > item.evidence[i].score):
             item.evidence[i] = EvidenceSentence(i, start, end, item.record.documents[i].text[start:end], score)
@@ -193,7 +189,7 @@ def _sentences(text: str, lang: str) -> list[Span]:
 
 def _find_unsupported(items: Sequence[_Item], judge: Judge) -> None:
     """Of each partly supported statement the phrase without which it is supported best."""
-    questions: dict[tuple[_Item, Span], Listing] = {}
+    questions: dict[tuple[_Item, Span], Pair] = {}
     for item in items:
         if item.whole.support == Support.PARTIAL:
             text = item.statement.text
@@ -201,7 +197,7 @@ def _find_unsupported(items: Sequence[_Item], judge: Judge) -> None:
             if len(spans) > 1:
                 questions |= {(item, span): item.ask(item.cited, without(text, span)) for span in spans}
     best: dict[_Item, tuple[float, Span]] = {}
-    for (item, span), (score, _) in _together(lambda asked: judge.scores(asked, Support.FULL), questions).items():
+    for (item, span), (score, _) in _together(partial(judge.scores, level=Support.FULL), questions).items():
         if not math.isnan(score) and (item not in best or score > best[item][0]):
             best[item] = score, span
     for item, (_, span) in best.items():

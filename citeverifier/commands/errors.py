@@ -1,4 +1,4 @@
-"""A user's mistake is one clear line and exit code 2, not a traceback (HYDRA_FULL_ERROR=1 shows it)."""
+"""A user's mistake is one clear line and an exit code, not a traceback (HYDRA_FULL_ERROR=1 shows it)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,39 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from citeverifier.extras import not_installed
+from citeverifier.records import LANGUAGES
 
+BELOW, USAGE, UNREAD = 1, 2, 3  # exit codes; 0 is fine
 _MISTAKES = (ValueError, OSError, ModuleNotFoundError)
+
+
+@contextmanager
+def plain_errors(hint: str = "") -> Iterator[None]:
+    """Print the message of a wrong input (ValueError), a missing file or model (OSError) or package, and exit.
+
+    The code is the error's `exit_code`, else 2. `hint` follows the command that installs a missing package. Anything
+    else is a bug of ours and keeps its traceback. In a sweep the error goes on to Hydra, which runs the other jobs
+    before it reports the failed one.
+    """
+    try:
+        yield
+    except Exception as error:
+        hydra: Any = sys.modules.get("hydra.errors")  # not imported for an error's sake
+        cause = error.__cause__ if hydra and isinstance(error, hydra.InstantiationException) else error
+        if _sweeping() or os.environ.get("HYDRA_FULL_ERROR") == "1" or not _is_mistake(cause):
+            raise
+        message = f"{not_installed(cause.name)}{hint}" if isinstance(cause, ModuleNotFoundError) else cause
+        where = "\n(HYDRA_FULL_ERROR=1 shows where)" if hydra else ""
+        print(f"error: {message}{where}", file=sys.stderr)
+        raise SystemExit(getattr(cause, "exit_code", USAGE)) from None
+
+
+def _sweeping() -> bool:
+    core: Any = sys.modules.get("hydra.core.hydra_config")
+    return bool(core and core.HydraConfig.initialized() and core.HydraConfig.get().mode.name == "MULTIRUN")
 
 
 def _is_mistake(cause: BaseException | None) -> bool:
@@ -17,24 +46,7 @@ def _is_mistake(cause: BaseException | None) -> bool:
     return isinstance(cause, _MISTAKES) and not ours
 
 
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Print the message of a wrong input (ValueError), a missing file or model (OSError) or package, and exit with 2.
-
-    Anything else is a bug of ours and keeps its traceback. In a sweep the error goes on to Hydra, which runs the other
-    jobs before it reports the failed one.
-    """
-    from hydra.core.hydra_config import HydraConfig
-    from hydra.errors import InstantiationException
-    from hydra.types import RunMode
-
-    try:
-        yield
-    except (*_MISTAKES, InstantiationException) as error:
-        cause = error.__cause__ if isinstance(error, InstantiationException) else error
-        sweep = HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN
-        if sweep or os.environ.get("HYDRA_FULL_ERROR") == "1" or not _is_mistake(cause):
-            raise
-        told = not_installed(cause.name) if isinstance(cause, ModuleNotFoundError) else cause
-        print(f"error: {told}\n(HYDRA_FULL_ERROR=1 shows where)", file=sys.stderr)
-        raise SystemExit(2) from None
+def check_lang(lang: str | None) -> None:
+    """Raise ValueError where `--lang` names no known language."""
+    if lang is not None and lang not in LANGUAGES:
+        raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-import hydra
 from omegaconf import DictConfig
 
+from citeverifier.commands.entry import entry
 from citeverifier.commands.errors import plain_errors
-from citeverifier.paths import configs_dir
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +49,7 @@ def run(config: DictConfig) -> Path:
     return folder
 
 
-@hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name="generate")
+@entry("generate")
 def main(config: DictConfig) -> None:
     """Generate."""
     with plain_errors():

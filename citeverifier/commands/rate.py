@@ -8,12 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import hydra
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
+from citeverifier.commands.entry import entry
 from citeverifier.commands.errors import plain_errors
-from citeverifier.paths import configs_dir
 
 if TYPE_CHECKING:
     from citeverifier.rating.read_responses import BadRecord
@@ -27,8 +26,6 @@ def run(config: DictConfig) -> Path:
 
     Stages that ask an LLM go on where an earlier run into the same folder stopped.
     """
-    from hydra.core.hydra_config import HydraConfig
-
     from citeverifier.evaluation.reporting.plain import plain, write_json
     from citeverifier.provenance import provenance
     from citeverifier.rating.improve import improve
@@ -103,6 +100,7 @@ def make_rater(config: DictConfig) -> Rater:
     rater: Any = instantiate(config.rater, _convert_="all")
     if "verifier" not in config:
         return rater  # type: ignore[no-any-return]
+    from citeverifier.commands.serving import check_scores_as_it_is
     from citeverifier.commands.sources import SourceSpec
     from citeverifier.commands.sources import read as read_source
     from citeverifier.evaluation.thresholds import fit_thresholds
@@ -111,8 +109,7 @@ def make_rater(config: DictConfig) -> Rater:
     from citeverifier.verifiers.cache import ScoreCache, with_cache
 
     verifier = instantiate(config.verifier, _convert_="all")
-    if not hasattr(verifier, "score"):
-        raise ValueError(f"rater={rater.func.__name__}: needs a verifier that scores pairs, got {verifier.name}")
+    check_scores_as_it_is(verifier, f"rater={HydraConfig.get().runtime.choices.rater}")
     if config.cache is not None:
         verifier = with_cache(verifier, ScoreCache(config.cache))
     named: Any = OmegaConf.to_container(config.fit, resolve=True)
@@ -123,7 +120,7 @@ def make_rater(config: DictConfig) -> Rater:
     return rater(verifier=verifier, thresholds=thresholds)  # type: ignore[no-any-return]
 
 
-@hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name="rate")
+@entry("rate")
 def main(config: DictConfig) -> None:
     """Rate."""
     with plain_errors():

@@ -20,15 +20,15 @@ from pathlib import Path
 from typing import Any
 
 import citeverifier
+from citeverifier.commands.errors import check_lang
 from citeverifier.data.corpus import CorpusRow, find_files, read_blocks
 from citeverifier.processes import world_size
-from citeverifier.records import LANGUAGES, Support
+from citeverifier.records import Support
 
 RUN = "_run.json"  # underscores: readers of parquet folders pass such files over
 SUMMARY = "_summary.json"
 BLOCK = 8192  # rows held in memory
 _BAD = "bad record: "
-_FOOTER = "citeverifier"  # the key of a file's counts in its footer
 _ENDS = 1 << 20  # bytes at both ends of an input that identify it, with its size
 _SHOWN = 20  # bad records that the summary names
 _QUIET_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_LOG_LEVEL": "ERROR", "RAY_BACKEND_LOG_LEVEL": "fatal"}
@@ -82,6 +82,21 @@ def score(job: ScoreJob, verifier: Any, workers: int = 1, address: str | None = 
     return summary
 
 
+def score_and_tell(job: ScoreJob, verifier: Any, workers: int, address: str | None) -> None:
+    """Score and print what was done; raises ValueError, too, where nothing could be scored."""
+    started = time.perf_counter()
+    summary = score(job, verifier, workers, address)
+    print(
+        f"{summary['pairs']} pairs: {summary['scored']} scored, {summary['unscored']} unscored, "
+        f"{summary['bad_records']} bad records; {time.perf_counter() - started:.1f} s"
+    )
+    for place in summary["first_bad_records"]:
+        print(f"  {place}")
+    print(f"scores: {job.out}")
+    if not summary["scored"]:
+        raise ValueError(f"expected a pair that can be scored, got {summary['pairs']} records and none")
+
+
 def score_file(
     job: ScoreJob, verifier: Any, number: int, progress: Callable[[int], Any] = lambda pairs: None, block: int = BLOCK
 ) -> None:
@@ -95,14 +110,10 @@ def score_file(
     )  # fmt: skip
     source, path = job.files[number], job.scores_of(number)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    counts = _Counts()
     with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
         for rows in read_blocks(source, block, job.lang):
-            scored = _score_rows(job, verifier, str(source), rows)
-            counts.add(scored)
-            writer.write_table(pa.Table.from_pylist(scored, schema=schema))
+            writer.write_table(pa.Table.from_pylist(_score_rows(job, verifier, str(source), rows), schema=schema))
             progress(len(rows))
-        writer.add_key_value_metadata({_FOOTER: json.dumps(counts.__dict__)})
     unfinished.replace(path)
 
 
@@ -127,41 +138,29 @@ def _score_rows(job: ScoreJob, verifier: Any, source: str, rows: Sequence[Corpus
     return scored
 
 
-class _Counts:
-    """Counts over rows of scores, for the summary."""
-
-    def __init__(self) -> None:
-        self.pairs = self.scored = self.unscored = self.bad_records = self.decided_true = 0
-        self.reasons: Counter[str] = Counter()
-        self.first_bad_records: list[str] = []
-
-    def add(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Count rows."""
-        self.pairs += len(rows)
-        for row in rows:
-            if row["reason"] is None:
-                self.scored += 1
-                self.decided_true += row["decision"] is True
-            elif row["reason"].startswith(_BAD):
-                self.bad_records += 1
-                if len(self.first_bad_records) < _SHOWN:
-                    self.first_bad_records.append(f"{row['source']}:{row['row']}: {row['reason'].removeprefix(_BAD)}")
-            else:
-                self.unscored += 1
-                self.reasons[row["reason"]] += 1
-
-
 def _summarise(job: ScoreJob) -> dict[str, Any]:
-    """The counts in the footers of all files, added up."""
+    """Counts over the rows of all files, a batch at a time."""
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    total: dict[str, Any] = _Counts().__dict__
+    counts = Counter(pairs=0, scored=0, unscored=0, bad_records=0, decided_true=0)
+    reasons: Counter[str] = Counter()
+    bad: list[str] = []
     for number in range(len(job.files)):
-        counts = json.loads(pq.read_metadata(job.scores_of(number)).metadata[_FOOTER.encode()])
-        for key, value in counts.items():
-            total[key] += Counter(value) if key == "reasons" else value
-    del total["first_bad_records"][_SHOWN:]
-    return total | {"reasons": dict(total["reasons"].most_common(_SHOWN)), "parts": len(job.files)}
+        for batch in pq.ParquetFile(job.scores_of(number)).iter_batches():
+            counts["pairs"] += batch.num_rows
+            counts["decided_true"] += pc.sum(batch["decision"]).as_py() or 0
+            for row in batch.filter(pc.is_valid(batch["reason"])).select(["source", "row", "reason"]).to_pylist():
+                if not row["reason"].startswith(_BAD):
+                    reasons[row["reason"]] += 1
+                    continue
+                counts["bad_records"] += 1
+                if len(bad) < _SHOWN:
+                    bad.append(f"{row['source']}:{row['row']}: {row['reason'].removeprefix(_BAD)}")
+    counts["unscored"] = reasons.total()
+    counts["scored"] = counts["pairs"] - counts["unscored"] - counts["bad_records"]
+    named = {"reasons": dict(reasons.most_common(_SHOWN)), "first_bad_records": bad, "parts": len(job.files)}
+    return {**counts, **named}
 
 
 class _RayWorker:
@@ -186,12 +185,8 @@ def _score_with_ray(job: ScoreJob, numbers: Sequence[int], workers: int, address
     import ray
     import ray.data
 
-    if address is None:
-        ray.init(
-            "local", log_to_driver=False, logging_level="ERROR", include_dashboard=False, object_store_memory=_STORE
-        )
-    else:
-        ray.init(address, log_to_driver=False, logging_level="ERROR")
+    local = {"include_dashboard": False, "object_store_memory": _STORE} if address is None else {}
+    ray.init(address or "local", log_to_driver=False, logging_level="ERROR", **local)
     try:
         there = ray.cluster_resources()
         if workers > there.get("CPU", 0):
@@ -229,15 +224,13 @@ def job_from_options(
     Raises ValueError where the verifier scores no pairs, or must be fitted on data first; on an unknown language,
     verifier or setting.
     """
-    if lang is not None and lang not in LANGUAGES:
-        raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
+    from citeverifier.commands.serving import check_scores_as_it_is
+
+    check_lang(lang)
     files = find_files(inputs)
     build = partial(_build, verifier, model, tuple(settings))
     built = build()
-    if not hasattr(built, "score"):
-        raise ValueError(f"--verifier {verifier} selects from lists; expected one that scores pairs")
-    if built.needs_training_pairs or built.needs_dev_pairs:
-        raise ValueError(f"--verifier {verifier} must be fitted on data first; expected one that scores as it is")
+    check_scores_as_it_is(built, f"--verifier {verifier}")
     asked = Support.parse(level)
     if threshold is None and built.thresholds is not None:
         threshold = built.thresholds[asked]
@@ -315,14 +308,3 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
     unfinished = path.with_name(f"{path.name}.partial")
     unfinished.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     unfinished.replace(path)
-
-
-def say(job: ScoreJob, summary: dict[str, Any], started: float) -> None:
-    """Tell what was done."""
-    lines = [
-        f"{summary['pairs']} pairs: {summary['scored']} scored, {summary['unscored']} unscored, "
-        f"{summary['bad_records']} bad records; {time.perf_counter() - started:.1f} s",
-        *(f"  {place}" for place in summary["first_bad_records"]),
-        f"scores: {job.out}",
-    ]
-    print("\n".join(lines))

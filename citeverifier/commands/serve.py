@@ -1,35 +1,59 @@
-"""citeverifier serve: a verifier behind HTTP, with a page."""
+"""citeverifier serve: a verifier behind HTTP, with a page: the port first, then the model, then requests."""
 
 from __future__ import annotations
 
 import os
+import signal
+import socket
 from pathlib import Path
 
 import typer
 
-from citeverifier.commands.answer_files import USAGE, load_verifier, one_line_errors
-from citeverifier.extras import not_installed
-from citeverifier.records import LANGUAGES
+from citeverifier.commands.answer_files import ASK_THE_FLOOR, load_verifier
+from citeverifier.commands.errors import check_lang, plain_errors
 
 TOKEN = "CITEVERIFIER_TOKEN"
+_GRACE = 5.0  # seconds over the timeout for what is in flight
 
 
 def serve(model: str | None, host: str, port: int, lang: str | None, token_file: Path | None, **limits: float) -> None:
-    """Serve until a signal. Raises typer.Exit(2) with the reason where that cannot be."""
+    """Serve until SIGINT or SIGTERM, when what was in flight is done; raises ValueError or OSError where it cannot."""
+    import uvicorn
+
+    from citeverifier.server.app import create_app
+    from citeverifier.server.settings import Settings
+
+    check_lang(lang)
+    settings = Settings(lang=lang, token=read_token(token_file), **limits)  # type: ignore[arg-type]
+    bound = listen(host, port)
+    if settings.token is None and host not in ("127.0.0.1", "::1", "localhost"):
+        typer.echo(f"warning: whoever reaches {host} may ask; set {TOKEN} or --token-file", err=True)
+    with plain_errors(ASK_THE_FLOOR):
+        verifier = load_verifier(model)
+    config = uvicorn.Config(
+        create_app(verifier, settings),
+        log_level="warning",
+        timeout_graceful_shutdown=int(settings.timeout + _GRACE),
+        server_header=False,
+    )
+    # uvicorn stops on these signals and raises them again when it is done: then they shall do nothing
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    address, port = bound.getsockname()[:2]
+    typer.echo(f"{verifier.scorer.name} listens at http://{f'[{address}]' if ':' in address else address}:{port}")
+    uvicorn.Server(config).run(sockets=[bound])
+    typer.echo("stopped; everything in flight was answered")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens (port 0: at any free one); raises OSError with what to do."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        from citeverifier.server.listening import listen, run
-        from citeverifier.server.settings import Settings
-    except ModuleNotFoundError as error:
-        typer.echo(f"error: {not_installed(error.name)}", err=True)
-        raise typer.Exit(USAGE) from None
-    with one_line_errors():
-        if lang is not None and lang not in LANGUAGES:
-            raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
-        settings = Settings(lang=lang, token=read_token(token_file), **limits)  # type: ignore[arg-type]
-        bound = listen(host, port)
-        if settings.token is None and host not in ("127.0.0.1", "::1", "localhost"):
-            typer.echo(f"warning: whoever reaches {host} may ask; set {TOKEN} or --token-file", err=True)
-        run(lambda: load_verifier(model), bound, settings, typer.echo)
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise OSError(
+            f"cannot listen at {host}:{port} ({error.strerror or error}); --port 0 takes a free one"
+        ) from None
 
 
 def read_token(path: Path | None) -> str | None:

@@ -44,6 +44,17 @@ def check_served(scheme: Scheme, verifier: Any, records: Sequence[Any]) -> None:
             )
 
 
+def check_scores_as_it_is(verifier: Any, named: str) -> None:
+    """Raise ValueError where a verifier, as the user `named` it, scores no pairs or must be fitted on data first."""
+    if not isinstance(verifier, Scorer):
+        raise ValueError(f"{named}: needs a verifier that scores pairs, got {verifier.name}, which selects from lists")
+    if verifier.needs_training_pairs or verifier.needs_dev_pairs:
+        raise ValueError(
+            f"{named}: needs a verifier that scores as it is, got {verifier.name}, which must be fitted on data first "
+            "(eval.py does that)"
+        )
+
+
 def _names(can: Callable[[Any], bool]) -> str:
     """What `verifier=` can be whose class `can`."""
     kinds = {name: get_class(config["_target_"]) for name, config in verifier_configs().items()}

@@ -24,7 +24,7 @@ def run(config: DictConfig) -> Trained:
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import training_data
-    from citeverifier.publishing import check_repo
+    from citeverifier.publishing import check_repo, plan_push, push
 
     if config.hub.repo_id is not None:
         check_repo(config.hub.repo_id)  # before hours of training, not after
@@ -61,7 +61,9 @@ def run(config: DictConfig) -> Trained:
         if trained.verifier:
             _write_card(trained.folder)
         if config.hub.repo_id is not None:
-            _push(trained.folder, config.hub)
+            hub = config.hub
+            plan = plan_push(trained.folder, hub.repo_id, private=hub.private, tag=hub.tag, licence=hub.license)
+            print(f"{plan.described()}\npushed: {push(plan)}")
     return trained
 
 
@@ -73,15 +75,6 @@ def _write_card(folder: Path) -> None:
 
     report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
     (folder / "README.md").write_text(model_card(read_config(folder), report), encoding="utf-8")
-
-
-def _push(folder: Path, hub: DictConfig) -> None:
-    from citeverifier.commands.push import run as push
-
-    told = push(
-        folder, hub.repo_id, private=hub.private, tag=hub.tag, results=[], licence=hub.license, dry_run=False
-    )  # fmt: skip
-    print(told)
 
 
 @entry("train")

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from citeverifier.answers.answer_results import CitationResult, Judgement, StatementResult, VerifiedAnswer
-from citeverifier.commands.answer_files import BELOW, finish, print_json, run
+from citeverifier.commands.answer_files import finish, print_json, run
+from citeverifier.commands.errors import BELOW
 from citeverifier.records import Support
 
 _LOOKS = {

@@ -69,23 +69,23 @@ class AutoAis(Rater):
                 for number in range(len(response.statements))
             ]
             cited = [own for own, statement in zip(asked, response.statements, strict=True) if statement.citations]
-            overall = {"full": _prf(*_joined(asked)), "cited": _prf(*_joined(cited))}
-            rated.append(RatedResponse(response, tuple(_ais_rated(*own) for own in asked), overall))
+            overall = {"full": _prf(asked), "cited": _prf(cited)}
+            rated.append(RatedResponse(response, tuple(_ais_rated(own) for own in asked), overall))
         return rated
 
 
-def _joined(asked: Sequence[Sequence[list[Prediction]]]) -> list[list[Prediction]]:
-    return [[prediction for own in asked for prediction in own[i]] for i in (0, 1)]
+Asked = Sequence[Sequence[Prediction]]  # of a statement, for recall and for precision
 
 
-def _ais_rated(recall: Sequence[Prediction], precision: Sequence[Prediction]) -> RatedStatement:
-    values = _prf(recall, precision)
-    reason = next((p.reason for p in (*recall, *precision) if p.reason is not None), "no score")
+def _ais_rated(asked: Asked) -> RatedStatement:
+    values = _prf([asked])
+    reason = next((p.reason for own in asked for p in own if p.reason is not None), "no score")
     return RatedStatement(ratings=values, reasons={name: reason for name, value in values.items() if value is None})
 
 
-def _prf(recalls: Sequence[Prediction], precisions: Sequence[Prediction]) -> dict[str, float | None]:
-    recall, precision = _share_true(recalls), _share_true(precisions)
+def _prf(asked: Sequence[Asked]) -> dict[str, float | None]:
+    """F1, recall and precision of statements together."""
+    recall, precision = (_share_true([prediction for own in asked for prediction in own[i]]) for i in (0, 1))
     f1 = None
     if recall is not None and precision is not None:
         f1 = 2 * recall * precision / (recall + precision) if recall + precision else 0.0
@@ -117,26 +117,22 @@ class AttrScore(LLMRater):
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
         """One question a citation."""
-        asked = {
-            f"{response.key}/s{number}/{citation}": _question(
-                "attribution_verdict", self.prompt_lang, response, number, [citation], tuple(self.values)
-            )
-            for response, number, statement in statements_of(responses)
-            for citation in statement.citations
-        }
-        replies = self.ask(folder / "attribution_verdict.jsonl", asked)
+        asked = Questions(self, "attribution_verdict", tuple(self.values))
+        for response, number, statement in statements_of(responses):
+            for citation in statement.citations:
+                asked.add(response, number, [citation])
+        asked.ask(folder)
         return [
-            RatedResponse(response, tuple(self._rated(response, n, replies) for n in range(len(response.statements))))
+            RatedResponse(response, tuple(self._rated(response, n, asked) for n in range(len(response.statements))))
             for response in responses
         ]
 
-    def _rated(self, response: Response, number: int, replies: Mapping[str, Reply]) -> RatedStatement:
-        keys = [f"{response.key}/s{number}/{citation}" for citation in response.statements[number].citations]
-        verdicts = [_choice(replies[key], tuple(self.values)) for key in keys]
-        unread = [reason or "no verdict" for verdict, reason in verdicts if verdict is None]
+    def _rated(self, response: Response, number: int, asked: Questions) -> RatedStatement:
+        verdicts = [asked.verdict(response, number, [i]) for i in response.statements[number].citations]
+        unread = [reason for verdict, reason in verdicts if verdict is None]
         if unread:
             return RatedStatement(ratings=dict.fromkeys(self.metrics), reasons=dict.fromkeys(self.metrics, unread[0]))
-        values = [self.values[str(verdict)] for verdict, _ in verdicts] or [(0.0, 0.0)]
+        values = [self.values[verdict] for verdict, _ in verdicts if verdict is not None] or [(0.0, 0.0)]
         means = [sum(column) / len(values) for column in zip(*values, strict=True)]
         return RatedStatement(ratings=dict(zip(self.metrics, means, strict=True)))
 
@@ -159,66 +155,80 @@ class Lqac(LLMRater):
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
         """One question a statement, one a citation."""
-        support, need, relevance = {}, {}, {}
+        support = Questions(self, "citation_support", tuple(self.supports))
+        need = Questions(self, "citation_need", tuple(self.needs))
+        relevance = Questions(self, "citation_relevance", ("yes", "no"))
         for response, number, statement in statements_of(responses):
-            key, asked = f"{response.key}/s{number}", (self.prompt_lang, response, number)
-            if statement.citations:
-                support[key] = _question("citation_support", *asked, statement.citations, tuple(self.supports))
-            else:
-                need[key] = _question("citation_need", *asked, (), tuple(self.needs))
+            (support if statement.citations else need).add(response, number, statement.citations)
             for citation in statement.citations:
-                relevance[f"{key}/{citation}"] = _question("citation_relevance", *asked, [citation], ("yes", "no"))
-        replies: dict[str, Reply] = {}
-        for name, requests in (("support", support), ("need", need), ("relevance", relevance)):
-            replies |= self.ask(folder / f"citation_{name}.jsonl", requests)
-        return [self._rated(response, replies) for response in responses]
+                relevance.add(response, number, [citation])
+        for questions in (support, need, relevance):
+            questions.ask(folder)
+        return [self._rated(response, support, need, relevance) for response in responses]
 
-    def _rated(self, response: Response, replies: Mapping[str, Reply]) -> RatedResponse:
+    def _rated(self, response: Response, support: Questions, need: Questions, relevance: Questions) -> RatedResponse:
         statements = []
         relevant: list[float | None] = []  # of every citation of the response
         for number, statement in enumerate(response.statements):
-            key = f"{response.key}/s{number}"
-            meaning = self.supports if statement.citations else self.needs
-            verdict, reason = _choice(replies[key], tuple(meaning))
-            reasons = {} if verdict is not None else {"recall": reason or "no verdict"}
-            answers = [_choice(replies[f"{key}/{citation}"], ("yes", "no")) for citation in statement.citations]
-            if unread := [why or "no verdict" for answer, why in answers if answer is None]:
+            cited = statement.citations
+            asked, meaning = (support, self.supports) if cited else (need, self.needs)
+            verdict, reason = asked.verdict(response, number, cited)
+            reasons = {} if verdict is not None else {"recall": reason}
+            answers = [relevance.verdict(response, number, [citation]) for citation in cited]
+            if unread := [why for answer, why in answers if answer is None]:
                 reasons["precision"] = unread[0]
             own = [None if answer is None else float(answer == "yes") for answer, _ in answers]
             relevant += own
             recall = None if verdict is None else meaning[verdict]
             statements.append(RatedStatement(ratings={"recall": recall, "precision": _mean(own)}, reasons=reasons))
-        return RatedResponse(
-            response, tuple(statements), {scenario: {"precision": _mean(relevant)} for scenario in SCENARIOS}
-        )
+        overall = {scenario: {"precision": _mean(relevant)} for scenario in SCENARIOS}
+        return RatedResponse(response, tuple(statements), overall)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """The mean, 0 of none; None where one is unscored."""
+    """Their mean, 0 of none; None where one is unknown."""
     known = [value for value in values if value is not None]
-    return None if len(known) < len(values) else sum(known) / max(1, len(known))
+    if len(known) < len(values):
+        return None
+    return sum(known) / len(known) if known else 0.0
 
 
-def _question(
-    prompt: str, lang: str | None, response: Response, number: int, documents: Sequence[int], choices: tuple[str, ...]
-) -> Request:
-    messages = Prompt.load(prompt, lang or response.lang).render(
-        documents=[response.documents[i] for i in documents],
-        question=response.question,
-        statement=response.statements[number].text,
-    )
-    return Request(messages, choices=choices, max_tokens=16)
+class Questions:
+    """A prompt asked about statements, each with some documents of its response; the reply is one of `choices`."""
+
+    def __init__(self, rater: LLMRater, prompt: str, choices: tuple[str, ...]) -> None:
+        self.rater, self.prompt, self.choices = rater, prompt, choices
+        self._requests: dict[str, Request] = {}
+        self._replies: dict[str, Reply] = {}
+
+    def add(self, response: Response, number: int, documents: Sequence[int]) -> None:
+        """Ask about a statement and these documents."""
+        messages = Prompt.load(self.prompt, self.rater.prompt_lang or response.lang).render(
+            documents=[response.documents[i] for i in documents],
+            question=response.question,
+            statement=response.statements[number].text,
+        )
+        request = Request(messages, choices=self.choices, max_tokens=16)
+        self._requests[_key(response, number, documents)] = request
+
+    def ask(self, folder: Path) -> None:
+        """Ask all that was added; replies are kept in a file named for the prompt."""
+        self._replies = self.rater.ask(folder / f"{self.prompt}.jsonl", self._requests)
+
+    def verdict(self, response: Response, number: int, documents: Sequence[int]) -> tuple[str | None, str]:
+        """(the choice, ""), or (None, why there is none); servers that ignore constraints are read as free text."""
+        reply = self._replies[_key(response, number, documents)]
+        text = words_of(reply)
+        if text is None:
+            return None, reply.error or "no reply"
+        choice = text.strip().strip(".\"'").lower()
+        if choice in self.choices:
+            return choice, ""
+        if self.choices == ("yes", "no"):
+            verdict, problem = parse_verdict(text, "en")
+            return (None if verdict is None else "yes" if verdict else "no"), problem or ""
+        return None, f"expected one of {', '.join(self.choices)}, got {text[:80]!r}"
 
 
-def _choice(reply: Reply, choices: tuple[str, ...]) -> tuple[str | None, str | None]:
-    """(the choice, None), or (None, why there is none); servers that ignore constraints are read as free text."""
-    text = words_of(reply)
-    if text is None:
-        return None, reply.error or "no reply"
-    said = text.strip().strip(".\"'").lower()
-    if said in choices:
-        return said, None
-    if choices == ("yes", "no"):
-        verdict, problem = parse_verdict(text, "en")
-        return (None if verdict is None else "yes" if verdict else "no"), problem
-    return None, f"expected one of {', '.join(choices)}, got {text[:80]!r}"
+def _key(response: Response, number: int, documents: Sequence[int]) -> str:
+    return "/".join([response.key, f"s{number}", *map(str, documents)])

@@ -6,12 +6,13 @@ score reaches the level's threshold, else none.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from citeverifier.answers.answer_results import Judgement
+from citeverifier.answers.judging import Judge
 from citeverifier.cost import Cost
 from citeverifier.data.pair_recipes import APART
 from citeverifier.evaluation.thresholds import DevQuestion
@@ -23,15 +24,16 @@ from citeverifier.rating.edits_by_support import (
     context_of,
     edits_of,
     premises_of,
-)
+)  # fmt: skip
 from citeverifier.rating.rating_from_edits import Penalties
 from citeverifier.rating.responses import RatedResponse, RatedStatement, Rater, Response, statements_of
-from citeverifier.records import LEVELS, Document, Example, Pair, Support, write_jsonl
+from citeverifier.records import Document, Example, Pair, Support, write_jsonl
 from citeverifier.verifiers.base import Scorer
 
 METRIC = "local"
 
 StatementKey = tuple[str, int]  # of a response, and the statement's number in it
+Judged = dict[StatementKey, dict[Premise, Judgement]]
 
 
 class VerifierRater(Rater):
@@ -62,24 +64,7 @@ class VerifierRater(Rater):
         }
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
-        """Scores, contexts, edits, ratings; leaves the grades of all premises in support.jsonl."""
-        grades, reasons = self._grades(responses)
-        write_jsonl(folder / "support.jsonl", (_row(key, grades[key], reasons.get(key)) for key in grades))
-        return [
-            RatedResponse(
-                response,
-                tuple(
-                    self._rated(response, number, grades[response.key, number], reasons.get((response.key, number)))
-                    for number in range(len(response.statements))
-                ),
-            )
-            for response in responses
-        ]
-
-    def _grades(
-        self, responses: Sequence[Response]
-    ) -> tuple[dict[StatementKey, dict[Premise, Grade]], dict[StatementKey, str]]:
-        """The grade of each premise of each statement; and why a statement has unscored ones."""
+        """Scores, contexts, edits, ratings; leaves the support of all premises in support.jsonl."""
         asked = [
             (response, number, premise)
             for response, number, statement in statements_of(responses)
@@ -87,30 +72,27 @@ class VerifierRater(Rater):
                 statement, len(response.documents), question=bool(response.question.strip()), earlier=number > 0
             )
         ]
-        pairs = [_pair(*question) for question in asked]
+        judge = Judge(self.verifier, self.thresholds)
         started = time.monotonic()
-        partial, full = (self.verifier.score(pairs, level) for level in LEVELS)
-        self.cost += partial.cost + full.cost + Cost(seconds=time.monotonic() - started)
-        reasons = {
-            (asked[i][0].key, asked[i][1]): reason for scores in (partial, full) for i, reason in scores.reasons.items()
-        }
-        grades: dict[StatementKey, dict[Premise, Grade]] = {
-            (r.key, number): {} for r, number, _ in statements_of(responses)
-        }
-        for (response, number, premise), p_partial, p_full in zip(
-            asked, partial.values.tolist(), full.values.tolist(), strict=True
-        ):
-            level = Support.PARTIAL if p_partial >= self.thresholds[Support.PARTIAL] else Support.NONE
-            level = Support.FULL if p_full >= self.thresholds[Support.FULL] else level
-            grades[response.key, number][premise] = Grade(level, p_full)
-        return grades, reasons
+        judgements = judge.judge([_pair(*question) for question in asked])
+        self.cost += judge.cost + Cost(seconds=time.monotonic() - started)
+        judged: Judged = {(r.key, number): {} for r, number, _ in statements_of(responses)}
+        for (response, number, premise), judgement in zip(asked, judgements, strict=True):
+            judged[response.key, number][premise] = judgement
+        write_jsonl(folder / "support.jsonl", (_row(key, own) for key, own in judged.items()))
+        return [
+            RatedResponse(
+                response,
+                tuple(self._rated(response, n, judged[response.key, n]) for n in range(len(response.statements))),
+            )
+            for response in responses
+        ]
 
-    def _rated(
-        self, response: Response, number: int, grades: Mapping[Premise, Grade], reason: str | None
-    ) -> RatedStatement:
+    def _rated(self, response: Response, number: int, judged: Mapping[Premise, Judgement]) -> RatedStatement:
         statement, count = response.statements[number], len(response.documents)
-        if reason is not None:
+        if reason := _reason(judged):
             return RatedStatement(None, None, None, {METRIC: None}, {METRIC: reason})
+        grades = {premise: Grade(own.support or Support.NONE, own.p_full or 0.0) for premise, own in judged.items()}
         context = context_of(grades, count)
         if not statement.needs_citations(context, self.attribution):
             return RatedStatement(context, False, ratings={METRIC: None})
@@ -151,20 +133,25 @@ def _pair(response: Response, number: int, premise: Premise) -> Pair:
         documents = [response.documents[int(i)] for i in premise]
     statement = f"{response.key}/s{number}"
     name = premise if isinstance(premise, str) else "-".join(map(str, premise))
-    return Pair(
-        f"{statement}/{name}", response.key, statement, response.lang, response.key,
-        response.statements[number].text, tuple(documents), "rating", context=response.question or None,
+    return Pair.of(
+        response.statements[number].text, documents, response.lang, id=f"{statement}/{name}", example=response.key,
+        statement_id=statement, kind="rating", context=response.question or None,
     )  # fmt: skip
 
 
-def _row(key: StatementKey, grades: Mapping[Premise, Grade], reason: str | None) -> dict[str, Any]:
+def _reason(judged: Mapping[Premise, Judgement]) -> str | None:
+    """Why a statement is unscored."""
+    return next((own.reason for own in judged.values() if own.reason is not None), None)
+
+
+def _row(key: StatementKey, judged: Mapping[Premise, Judgement]) -> dict[str, Any]:
     """A line of support.jsonl."""
     premises = [
         {
             "premise": premise if isinstance(premise, str) else list(premise),
-            "support": grade.level.label,
-            "full": None if math.isnan(grade.full) else round(grade.full, 6),
+            "support": None if own.support is None else own.support.label,
+            "full": None if own.p_full is None else round(own.p_full, 6),
         }
-        for premise, grade in grades.items()
+        for premise, own in judged.items()
     ]
-    return {"id": key[0], "statement": key[1], "reason": reason, "premises": premises}
+    return {"id": key[0], "statement": key[1], "reason": _reason(judged), "premises": premises}

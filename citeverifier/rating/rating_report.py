@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,38 +13,41 @@ from citeverifier.evaluation.schemes.base import value_text
 from citeverifier.rating.read_responses import BadRecord
 from citeverifier.rating.responses import KINDS, SCENARIOS
 
-Rows = list[list[str]]
 _PRF = ("precision", "recall", "f1")
 
 
 class Table(NamedTuple):
-    """A table of a report."""
+    """A table of a report; a column's name is its heading."""
 
     title: str
-    header: Sequence[str]
-    rows: Rows
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def _cells(values: Iterable[Any]) -> list[str]:
+    """Names and counts as they are, numbers rounded, an estimate with its interval."""
+    cells = []
+    for value in values:
+        if isinstance(value, Mapping):
+            cells.append(value_text(value["mean"] if "mean" in value else value["value"], value["interval"]))
+        else:
+            cells.append(str(value) if isinstance(value, str | int) else value_text(value, None))
+    return cells
 
 
 def _tables(summary: Mapping[str, Any]) -> list[Table]:
     """The tables there are."""
-    systems, planted, found = summary["systems"], summary["planted"], summary["attribution"]
-    edits = [[name, *(str(system["edits"][kind]) for kind in KINDS)] for name, system in systems.items()]
+    systems, planted, needs = summary["systems"], summary["planted"], summary["attribution"]
     tables = [_systems_table(summary)]
     if any(system["edits"][kind] for system in systems.values() for kind in KINDS):
+        edits = [_cells([name, *(system["edits"][kind] for kind in KINDS)]) for name, system in systems.items()]
         tables.append(Table("edits", ["system", *KINDS], edits))
     if planted:
-        rows = [
-            [
-                kind,
-                *(str(one[key]) for key in ("planted", "found", "right")),
-                *(value_text(one[key], None) for key in _PRF),
-            ]
-            for kind, one in planted["kinds"].items()
-        ]
-        tables.append(
-            Table("planted defects", ["edit", "planted", "found", "right", "precision", "recall", "F1"], rows)
-        )
-        steps = [[name, str(count)] for name, count in planted["monotonic"].items()]
+        keys = ("planted", "found", "right", *_PRF)
+        rows = [_cells([kind, *(one[key] for key in keys)]) for kind, one in planted["kinds"].items()]
+        columns = ["edit", "planted", "found", "right", "precision", "recall", "F1"]
+        tables.append(Table("planted defects", columns, rows))
+        steps = [_cells(step) for step in planted["monotonic"].items()]
         tables.append(Table("steps", ["one more defect ... the rating", "steps"], steps))
     if summary["human"]:
         named = {
@@ -54,41 +57,31 @@ def _tables(summary: Mapping[str, Any]) -> list[Table]:
             for level, correlation in levels.items()
         }
         tables.append(_correlations_table("agreement with people", named))
-    if found:
-        row = [str(found["n"]), str(found["unscored"]), *(value_text(found[key], None) for key in _PRF)]
-        header = ["statements", "unscored", "precision", "recall", "F1"]
-        tables.append(Table("needs citations, against people", header, [row]))
+    if needs:
+        row = _cells(needs[key] for key in ("n", "unscored", *_PRF))
+        columns = ["statements", "unscored", "precision", "recall", "F1"]
+        tables.append(Table("needs citations, against people", columns, [row]))
     if summary["improvement"]:
-        rounds = [
-            [str(one["round"]), str(one["responses"]), value_text(one["rating"], None), str(one["edits"])]
-            for one in summary["improvement"]
-        ]
-        tables.append(Table("improvement", ["round", "responses", "mean rating", "edits it asks for"], rounds))
+        rows = [_cells(one[key] for key in ("round", "responses", "rating", "edits")) for one in summary["improvement"]]
+        tables.append(Table("improvement", ["round", "responses", "mean rating", "edits it asks for"], rows))
     return tables
 
 
 def _systems_table(summary: Mapping[str, Any]) -> Table:
     """A system a row, with its mean number of statements a response (|R|)."""
     metrics = [(metric, scenario) for metric in summary["metrics"] for scenario in SCENARIOS]
-    titles = [f"{metric}, {scenario.capitalize()}" for metric, scenario in metrics]
     rows = []
     for name, system in summary["systems"].items():
-        ratings = [system["ratings"][metric][scenario] for metric, scenario in metrics]
-        row = [name, str(system["responses"]), f"{system['length']:.2f}", value_text(system["missing_citations"], None)]
-        unscored = str(system["unscored"][summary["metrics"][0]])
-        rows.append([*row, unscored, *(value_text(rating["mean"], rating["interval"]) for rating in ratings)])
-    return Table("ratings", ["system", "responses", "statements", "missing", "unscored", *titles], rows)
+        unscored = system["unscored"][summary["metrics"][0]]
+        shape = [name, system["responses"], f"{system['length']:.2f}", system["missing_citations"], unscored]
+        rows.append(_cells([*shape, *(system["ratings"][metric][scenario] for metric, scenario in metrics)]))
+    columns = ["system", "responses", "statements", "missing", "unscored"]
+    return Table("ratings", columns + [f"{metric}, {scenario.capitalize()}" for metric, scenario in metrics], rows)
 
 
 def _correlations_table(title: str, named: Mapping[str, Any]) -> Table:
-    rows = [
-        [
-            name,
-            str(one["n"]),
-            *(value_text(one[m]["value"], one[m]["interval"]) for m in ("pearson", "spearman", "kendall")),
-        ]
-        for name, one in named.items()
-    ]
+    keys = ("n", "pearson", "spearman", "kendall")
+    rows = [_cells([name, *(one[key] for key in keys)]) for name, one in named.items()]
     return Table(title, ["", "n", "Pearson", "Spearman", "Kendall"], rows)
 
 
@@ -96,7 +89,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     """The tables on the console."""
     for number, table in enumerate(_tables(summary)):
         title = table.title if number else f"{summary['rater']}: {table.title}"
-        print_table(title, list(table.header), table.rows)
+        print_table(title, list(table.columns), table.rows)
     if warning := unscored_warning(summary):
         print(warning)
     print(f"{summary['cost']['ms_per_statement']:,.1f} ms a statement, {summary['cost']['calls']:,} LLM calls")
@@ -129,13 +122,13 @@ def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[BadReco
     if "penalties" in summary["settings"]:
         parts.append(f"Weights of the penalties: {summary['settings']['penalties']['source']}.")
     for table in _tables(summary):
-        parts += [f"## {table.title.capitalize()}", markdown(table.header, table.rows)]
+        parts += [f"## {table.title.capitalize()}", markdown(table.columns, table.rows)]
     if summary["improvement"]:
         plot_improvement(folder / "improvement.png", summary)
         parts.append("![mean rating by round](improvement.png)")
     shape = {name.replace("_", " "): value for name, value in summary["correlations"].items()}
     lengths = _correlations_table("Length, missing citations, ratings", shape)
-    parts += [f"## {lengths.title}", markdown(lengths.header, lengths.rows)]
+    parts += [f"## {lengths.title}", markdown(lengths.columns, lengths.rows)]
     reasons = [
         f"- {count} times: {reason}"
         for system in summary["systems"].values()

@@ -5,12 +5,12 @@ A record that cannot be read is set aside with the reason (`BadRecord`); the oth
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from citeverifier.answers.answer_record import AnswerRecord, answer_from_json, read_records
 from citeverifier.rating.responses import (
     ADDS,
     CONTEXTS,
@@ -18,15 +18,16 @@ from citeverifier.rating.responses import (
     HIGHEST,
     LOWEST,
     CitedStatement,
+    Context,
     Edit,
     HumanRatings,
     Response,
-)
-from citeverifier.records import LANGUAGES, Document, RecordError, example_from_json, open_text
-from citeverifier.text.answer_reading import read_answer
-from citeverifier.text.language import guess_language
+)  # fmt: skip
+from citeverifier.record_rules import Text, null_is, parsed_by
+from citeverifier.records import RecordError, decode_line, example_from_json, open_text, read_record
 
-_CITEBENCH_EDITS = {f"{'delete' if kind in DELETES else 'add'}-{kind}": kind for kind in DELETES + ADDS}
+_EDITS = {f"{'delete' if kind in DELETES else 'add'}-{kind}": kind for kind in DELETES + ADDS}
+_CONTEXT_NAMES: dict[str, Context] = dict(zip("1234", CONTEXTS, strict=True)) | {name: name for name in CONTEXTS}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class BadRecord:
 def read_responses(
     path: str | Path, system: str | None = None, lang: str = "all", human: str | Path | None = None
 ) -> tuple[list[Response], list[BadRecord]]:
-    """The responses of a file, a JSON array or JSONL (plain or .gz), and the records set aside.
+    """The responses of a file, JSON or JSONL (plain or .gz), and the records set aside.
 
     A record is CiteBench's (`id, query, passages, pred`, or its converted form with sentences), or one of our examples,
     whose `answer` holds markers or whose statements have citations. `system` names whose responses they are (default:
@@ -50,215 +51,162 @@ def read_responses(
     """
     path = Path(path)
     annotations = {} if human is None else _annotations(Path(human))
-    found: list[Response] = []
+    responses: dict[str, Response] = {}
     bad: list[BadRecord] = []
-    seen: set[str] = set()
     named: set[str] = set()
-    for where, row in _rows(path):
+    for where, row in read_records(path):
         try:
-            if isinstance(row, RecordError):
-                raise row
-            response = _response(row, system or str(_of(row, "system") or path.name.split(".")[0]))
+            response = _response(row, system, path.name.split(".")[0])
             named.add(response.id)
             if response.id in annotations:
                 response = _annotated(response, annotations[response.id])
-            if response.key in seen:
+            if response.key in responses:
                 raise RecordError(f"expected each id once, got {response.id!r} again")
+            responses[response.key] = response
         except RecordError as error:
             bad.append(BadRecord(where, str(error)))
-            continue
-        seen.add(response.key)
-        if lang in ("all", response.lang):
-            found.append(response)
     bad += [
         BadRecord(f"{human}: {identity}", f"expected an annotation of a response in {path}, got one of none")
         for identity in annotations
         if identity not in named
     ]
-    return found, bad
+    return [response for response in responses.values() if lang in ("all", response.lang)], bad
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """(where, record) of an array or JSONL; a line that is no JSON comes as the error."""
-    with open_text(path) as opened:
-        raw = opened.read()
-    text = raw.decode("utf-8", errors="replace").lstrip("\ufeff")
-    if text.lstrip().startswith("["):
-        try:
-            rows = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise RecordError(
-                f"{path}:{error.lineno}: expected a JSON array (or a record a line), got {error.msg}"
-            ) from None
-        yield from ((f"{path}, record {number}", row) for number, row in enumerate(rows, 1))
-        return
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        row: Any
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            row = RecordError(f"expected one JSON object a line, got {line[:40]!r} ({error.msg})")
-        yield f"{path}:{number}", row
-
-
-def _of(row: Any, key: str) -> Any:
-    return row.get(key) if isinstance(row, Mapping) else None
-
-
-def _response(row: Any, system: str) -> Response:
-    if not isinstance(row, Mapping):
-        raise RecordError(f"expected a JSON object, got {type(row).__name__}")
-    if "passages" in row:
-        return _from_citebench(row, system)
-    if "documents" in row:
-        return _from_ours(row, system)
-    raise RecordError(f"expected passages (CiteBench) or documents (an example), got keys {', '.join(row)}")
+def _response(row: Any, system: str | None, file: str) -> Response:
+    if isinstance(row, Mapping) and "documents" in row:
+        return _from_ours(row, system or file)
+    if isinstance(row, Mapping) and "passages" not in row:
+        raise RecordError(f"expected passages (CiteBench) or documents (an example), got keys {', '.join(row)}")
+    if isinstance(row, Mapping):
+        row = {"id": row.get("sample_idx"), "pred": row.get("prediction"), **row}
+    record = answer_from_json(row)
+    if record.id is None or not record.documents:
+        key, wanted = ("passages", "a list of passages") if record.id else ("id", "a string")
+        raise RecordError(f"key {key!r}: expected {wanted}, got {row.get(key)!r:.60}")
+    statements = _split(record)
+    if row.get("prediction_sentences_and_citations") is not None:
+        statements = _given(read_record(_Converted, row), len(record.documents))
+    system = system or str(row.get("system") or file)
+    return Response(record.id, record.language, system, record.question or "", record.documents, statements)
 
 
 def _from_ours(row: Mapping[str, Any], system: str) -> Response:
     example = example_from_json(row)
-    system = str(example.meta.get("system", system))
-    if example.statements:
-        response = Response.from_example(example, system)
-    else:
-        statements = _split(example.answer or "", len(example.documents), example.lang)
-        response = Response(example.id, example.lang, system, example.question, example.documents, statements)
-    human = example.meta.get("human")
-    if human is None:
+    response = Response.from_example(example, str(example.meta.get("system", system)))
+    if not example.statements:
+        read = _split(AnswerRecord(example.answer or "", example.documents, lang=example.lang))
+        response = replace(response, statements=read)
+    if example.meta.get("human") is None:
         return response
-    if not isinstance(human, list) or len(human) != len(response.statements):
-        raise RecordError(f"meta.human: expected a list of {len(response.statements)} entries, got {human!r:.60}")
-    annotated = tuple(
-        replace(statement, human=_human(entry, f"meta.human[{i}]", scale=False))
-        for i, (statement, entry) in enumerate(zip(response.statements, human, strict=True))
-    )
-    return replace(response, statements=annotated)
+    human = read_record(_HumanList, example.meta).human
+    if len(human) != len(response.statements):
+        raise RecordError(f"meta.human: expected a list of {len(response.statements)} entries, got {len(human)}")
+    return _with_people(response, human, LOWEST, HIGHEST)
 
 
-def _from_citebench(row: Mapping[str, Any], system: str) -> Response:
-    """`id, query, passages, pred`, or the converted form: `sample_idx`, `prediction`, the sentences with citations."""
-    identity = row.get("id", row.get("sample_idx"))
-    if not isinstance(identity, str | int):
-        raise RecordError(f"key 'id': expected a string, got {identity!r:.60}")
-    query, passages = row.get("query"), row["passages"]
-    if not isinstance(query, str):
-        raise RecordError(f"key 'query': expected a string, got {query!r:.60}")
-    if not isinstance(passages, list) or not passages:
-        raise RecordError(f"key 'passages': expected a list of passages, got {passages!r:.60}")
-    documents = []
-    for i, passage in enumerate(passages):
-        text = _of(passage, "text")
-        if not isinstance(text, str) or not text.strip():
-            raise RecordError(f"passages[{i}]: expected an object with text, got {passage!r:.60}")
-        documents.append(Document(str(passage.get("title") or ""), text))
-    answer = row.get("pred", row.get("prediction"))
-    if not isinstance(answer, str):
-        raise RecordError(f"key 'pred': expected a string, got {answer!r:.60}")
-    lang = row.get("lang") or guess_language(answer)
-    if lang not in LANGUAGES:
-        raise RecordError(f"key 'lang': expected one of {', '.join(LANGUAGES)}, got {lang!r}")
-    sentences = row.get("prediction_sentences_and_citations")
-    statements = _split(answer, len(documents), lang) if sentences is None else _given(sentences, len(documents))
-    return Response(str(identity), lang, system, query, tuple(documents), statements)
+def _split(record: AnswerRecord) -> tuple[CitedStatement, ...]:
+    statements = record.read().statements
+    return tuple(CitedStatement(read.text, read.positions, read.out_of_range) for read in statements)
 
 
-def _split(answer: str, count: int, lang: str) -> tuple[CitedStatement, ...]:
-    read = read_answer(answer, count, lang).statements
-    return tuple(CitedStatement(found.text, found.positions, found.out_of_range) for found in read)
+@dataclass(frozen=True)
+class _Sentence:
+    sentence: Text
+    id: int
+    citations: Annotated[tuple[int, ...], null_is(())] = ()  # as printed, numbers or strings of digits
 
 
-def _given(sentences: Any, count: int) -> tuple[CitedStatement, ...]:
+@dataclass(frozen=True)
+class _Converted:
+    prediction_sentences_and_citations: tuple[_Sentence, ...]
+
+
+def _given(converted: _Converted, count: int) -> tuple[CitedStatement, ...]:
     """The converted form's sentences, ids 1, 2, 3 ... in order."""
-    if not isinstance(sentences, list):
-        raise RecordError(f"key 'prediction_sentences_and_citations': expected a list, got {sentences!r:.60}")
-    made = []
-    for number, entry in enumerate(sentences, 1):
-        where = f"prediction_sentences_and_citations[{number - 1}]"
-        text = _of(entry, "sentence")
-        if not isinstance(text, str) or not text.strip():
-            raise RecordError(f"{where}: expected an object with a sentence, got {entry!r:.60}")
-        if str(entry.get("id", number)) != str(number):
-            raise RecordError(f"{where}: expected id {number}, got {entry['id']!r}")
-        numbers = _numbers(entry.get("citations") or [], where)
-        inside = [n - 1 for n in numbers if 1 <= n <= count]
-        made.append(
-            CitedStatement(
-                text, tuple(dict.fromkeys(inside)), tuple(dict.fromkeys(n for n in numbers if not 1 <= n <= count))
-            )
-        )
-    return tuple(made)
-
-
-def _numbers(values: Any, where: str) -> list[int]:
-    """Citations as printed, numbers or strings of digits."""
-    if not isinstance(values, list) or not all(str(value).isdigit() for value in values):
-        raise RecordError(f"{where}: expected citations as printed numbers, got {values!r:.60}")
-    return [int(value) for value in values]
+    statements = []
+    for number, entry in enumerate(converted.prediction_sentences_and_citations, 1):
+        if entry.id != number:
+            raise RecordError(f"prediction_sentences_and_citations[{number - 1}]: expected id {number}, got {entry.id}")
+        citations = dict.fromkeys(entry.citations)
+        inside = tuple(printed - 1 for printed in citations if 1 <= printed <= count)
+        outside = tuple(printed for printed in citations if not 1 <= printed <= count)
+        statements.append(CitedStatement(entry.sentence, inside, outside))
+    return tuple(statements)
 
 
 # --- people's annotations ------------------------------------------------------------------------------------------
+
+
+def _context(value: Any) -> Context:
+    if str(value) not in _CONTEXT_NAMES:
+        raise ValueError(f"expected a context of {', '.join(_CONTEXT_NAMES)}, got {value!r:.40}")
+    return _CONTEXT_NAMES[str(value)]
+
+
+_Contexts = Annotated[tuple[Annotated[str, parsed_by(_context)], ...], null_is(())]
+
+
+@dataclass(frozen=True)
+class _Human:
+    """What people said of a statement: `types` 1 to 4 or `contexts`; printed numbers in `edits`."""
+
+    ratings: Annotated[tuple[float | None, ...], null_is(())] = ()
+    types: _Contexts = ()
+    contexts: _Contexts = ()
+    edits: Annotated[tuple[Mapping[str, tuple[int, ...] | None], ...], null_is(())] = ()
+
+
+@dataclass(frozen=True)
+class _HumanList:
+    human: tuple[_Human, ...]
+
+
+@dataclass(frozen=True)
+class _HumanByNumber:
+    statements: Mapping[str, _Human]
 
 
 def _annotations(path: Path) -> Mapping[str, Any]:
     """CiteBench's `*.human.out`: an object from response ids to `{"statements": {"1": {...}}}`."""
     with open_text(path) as opened:
         try:
-            rows = json.loads(opened.read().decode("utf-8"))
-        except json.JSONDecodeError as error:
-            raise RecordError(f"{path}:{error.lineno}: expected JSON, got {error.msg}") from None
-    if not isinstance(rows, dict):
-        raise RecordError(f"{path}: expected an object from ids to annotations, got {type(rows).__name__}")
-    return rows
+            return decode_line(opened.read())
+        except RecordError as error:
+            raise RecordError(f"{path}: {error}") from None
 
 
 def _annotated(response: Response, row: Any) -> Response:
-    statements = _of(row, "statements")
-    if not isinstance(statements, Mapping):
-        raise RecordError(f"annotation: expected an object with statements, got {row!r:.60}")
+    annotated = read_record(_HumanByNumber, row).statements
     expected = [str(number) for number in range(1, len(response.statements) + 1)]
-    if sorted(statements) != sorted(expected):
+    if sorted(annotated) != sorted(expected):
         raise RecordError(
             f"annotation: expected statements {', '.join(expected) or 'none'} as the response has them, got "
-            f"{', '.join(map(str, statements)) or 'none'}"
+            f"{', '.join(annotated) or 'none'}"
         )
-    annotated = tuple(
-        replace(statement, human=_human(statements[number], f"annotation of statement {number}", scale=True))
-        for number, statement in zip(expected, response.statements, strict=True)
-    )
-    return replace(response, statements=annotated)
+    return _with_people(response, [annotated[number] for number in expected], 0.0, 1.0)
 
 
-def _human(entry: Any, where: str, *, scale: bool) -> HumanRatings:
-    """`ratings` from 0 to 1 (`scale`, as CiteBench has them) or 1 to 5; `types` 1 to 4 or `contexts`; `edits`."""
-    if not isinstance(entry, Mapping):
-        raise RecordError(f"{where}: expected an object, got {entry!r:.60}")
-    low, high = (0.0, 1.0) if scale else (LOWEST, HIGHEST)
-    ratings: list[float | None] = []
-    for value in _listed(entry, "ratings", where):
-        if value is not None and not (isinstance(value, int | float) and low <= value <= high):
-            raise RecordError(f"{where}: expected ratings from {low:g} to {high:g} or null, got {value!r:.40}")
-        ratings.append(None if value is None else LOWEST + (HIGHEST - LOWEST) * (value - low) / (high - low))
-    names = dict(zip("1234", CONTEXTS, strict=True)) | {name: name for name in CONTEXTS}
-    contexts = []
-    for value in [*_listed(entry, "types", where), *_listed(entry, "contexts", where)]:
-        if str(value) not in names:
-            raise RecordError(f"{where}: expected a context of {', '.join(names)}, got {value!r:.40}")
-        contexts.append(names[str(value)])
-    edits = tuple(
-        tuple(
-            Edit(kind, number - 1 if number else None)
-            for key, kind in _CITEBENCH_EDITS.items()
-            for number in _numbers(_of(annotator, key) or [], f"{where}, {key}")
+def _with_people(response: Response, human: Sequence[_Human], low: float, high: float) -> Response:
+    """The response with people's ratings, which are from `low` to `high`, on our scale."""
+    statements = []
+    for number, (statement, entry) in enumerate(zip(response.statements, human, strict=True), 1):
+        for value in entry.ratings:
+            if value is not None and not low <= value <= high:
+                where = f"annotation of statement {number}"
+                raise RecordError(f"{where}: expected ratings from {low:g} to {high:g} or null, got {value:g}")
+        ratings = tuple(
+            None if value is None else LOWEST + (HIGHEST - LOWEST) * (value - low) / (high - low)
+            for value in entry.ratings
         )
-        for annotator in _listed(entry, "edits", where)
-    )
-    return HumanRatings(tuple(ratings), tuple(contexts), edits)
-
-
-def _listed(entry: Mapping[str, Any], key: str, where: str) -> Sequence[Any]:
-    value = entry.get(key) or []
-    if not isinstance(value, list):
-        raise RecordError(f"{where}: expected a list under {key!r}, got {value!r:.40}")
-    return value
+        edits = tuple(
+            tuple(
+                Edit(kind, printed - 1 if printed else None)
+                for key, kind in _EDITS.items()
+                for printed in annotator.get(key) or ()
+            )
+            for annotator in entry.edits
+        )
+        contexts: Any = entry.types + entry.contexts
+        statements.append(replace(statement, human=HumanRatings(ratings, contexts, edits)))
+    return replace(response, statements=tuple(statements))

@@ -15,8 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 import citeverifier
 from citeverifier.answers.answer_record import AnswerRecord
-from citeverifier.answers.judging import Judge
-from citeverifier.records import LEVELS, Support
+from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.server import contract
 from citeverifier.server.batching import Batcher, Busy, QueuedRequest
 from citeverifier.server.contract import errors
@@ -26,7 +25,6 @@ from citeverifier.server.limits import check_limits, with_limits
 from citeverifier.server.monitoring import Monitoring
 from citeverifier.server.settings import Settings
 from citeverifier.text.language import guess_language
-from citeverifier.verifiers.base import Listing
 
 if TYPE_CHECKING:
     from citeverifier.answers.facade import CiteVerifier
@@ -56,7 +54,8 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
     app = FastAPI(
         title="CiteVerifier",
         version=citeverifier.__version__,
-        description="Do these documents support what an answer says and cites? See docs/serve.md.",
+        description="Do these documents support what an answer says and cites? Documents are printed numbers: [1] is "
+        "the first. See docs/serve.md.",
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
@@ -90,8 +89,8 @@ def _asking(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
         """P(support >= level) of statements, each with the documents it is checked against."""
         check_limits(request.items, settings)
         level = Support.parse(request.level)
-        questions = [_question(item, settings.lang) for item in request.items]
-        results = await ask(f"score {level.label}", questions, len(questions))
+        pairs = [_pair(item, settings.lang) for item in request.items]
+        results = await ask(f"score {level.label}", pairs, len(pairs))
         return JSONResponse({"level": level.label, "threshold": verifier.thresholds[level], "results": results})
 
     @router.post("/v1/verify", response_model=contract.VerifyResponse, responses=_ASKED)
@@ -122,15 +121,8 @@ def _showing(verifier: CiteVerifier, batcher: Batcher) -> APIRouter:
         if not batcher.alive:
             raise Busy("the server is stopping")
         thresholds = {level.label: value for level, value in verifier.thresholds.items()}
-        return JSONResponse(
-            {
-                "status": "ok",
-                "verifier": verifier.scorer.name,
-                "version": citeverifier.__version__,
-                "thresholds": thresholds,
-                "queue": len(batcher),
-            }
-        )
+        named = {"status": "ok", "verifier": verifier.scorer.name, "version": citeverifier.__version__}
+        return JSONResponse({**named, "thresholds": thresholds, "queue": len(batcher)})
 
     @router.get("/", include_in_schema=False)
     async def page() -> FileResponse:
@@ -141,14 +133,13 @@ def _showing(verifier: CiteVerifier, batcher: Batcher) -> APIRouter:
 
 def _asks(verifier: CiteVerifier) -> dict[str, AskKind]:
     """What the verifier is asked, by kind of job: requests of one kind are asked together."""
-    judge = Judge(verifier.scorer, verifier.thresholds)
 
     def answers(ask: Callable[[Sequence[AnswerRecord]], Sequence[Any]]) -> AskKind:
         return lambda records: [result.to_dict() for result in ask(records)]
 
     def scores(level: Support) -> AskKind:
-        threshold = judge.thresholds[level]
-        return lambda questions: [_score(*scored, threshold) for scored in judge.scores(questions, level)]
+        threshold = verifier.thresholds[level]
+        return lambda pairs: [_score(*scored, threshold) for scored in verifier.judge.scores(pairs, level)]
 
     return {
         "verify": answers(verifier.verify_records),
@@ -170,6 +161,7 @@ def _record(item: contract.AnswerIn, lang: str | None) -> AnswerRecord:
     return AnswerRecord(item.answer, documents, item.question, item.lang or lang, item.id)
 
 
-def _question(item: contract.PairIn, lang: str | None) -> Listing:
-    documents = tuple(document.record() for document in item.documents)
-    return Listing(item.statement, documents, item.lang or lang or guess_language(item.statement), item.context)
+def _pair(item: contract.PairIn, lang: str | None) -> Pair:
+    documents = [document.record() for document in item.documents]
+    lang = item.lang or lang or guess_language(item.statement)
+    return Pair.of(item.statement, documents, lang, context=item.context)

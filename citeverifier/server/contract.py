@@ -1,15 +1,23 @@
-"""The HTTP contract: what comes in, what goes out, every error. Results mirror `to_dict()` of `citeverifier.answers`.
-
-Documents are printed numbers here ([1] is the first), as in answers.
-"""
+"""The HTTP contract: what comes in, what goes out, every error. Results are `to_dict()` of `citeverifier.answers`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
-from citeverifier.records import Document, Lang
+from citeverifier.answers.answer_results import (
+    JsonResult,
+    Judgement,
+    Probability,
+    RewrittenAnswer,
+    VerifiedAnswer,
+    json_types,
+)
+from citeverifier.records import Document, Lang, Support
+from citeverifier.text.markers import Span
 
 _ANSWER: dict[str, Any] = {
     "id": "rivers",
@@ -35,8 +43,6 @@ def _whole(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_whole)]
 Level = Literal["none", "partial", "full"]
-Probability = Annotated[float, Field(ge=0, le=1)]
-Numbers = Annotated[list[int], Field(description="Printed numbers of documents; [1] is the first.")]
 
 
 class _Request(BaseModel):
@@ -114,101 +120,38 @@ class ScoreResponse(BaseModel):
     results: list[ScoreResult]
 
 
-class EvidenceOut(BaseModel):
-    """The sentence of a document that carries most support: characters start to end of its text."""
-
-    document: int
-    start: int
-    end: int
-    text: str
-    score: float
+_TYPES = {Support: Level, Span: Annotated[list[int], Field(min_length=2, max_length=2)]}
 
 
-class _JudgementOut(BaseModel):
-    support: Level | None = Field(description="Null: unscored, and reason says why.")
-    p_partial: Probability | None
-    p_full: Probability | None
-    reason: str | None
-
-
-class CitationOut(_JudgementOut):
-    """A citation by itself."""
-
-    document: int
-    superfluous: bool
-    evidence: EvidenceOut | None
-
-
-class MissingOut(_JudgementOut):
-    """A document that supports what is not fully supported, and is not cited."""
-
-    document: int
-    completes: bool = Field(description="With it, support is full.")
-    evidence: EvidenceOut | None
-
-
-class StatementOut(_JudgementOut):
-    """A statement, characters start to end of the answer, and what its cited documents together support."""
-
-    text: str
-    start: int
-    end: int
-    cited: bool
-    citations: list[CitationOut]
-    missing: list[MissingOut]
-    unknown: Annotated[list[int], Field(description="Printed numbers that name no document.")]
-    unsupported: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
-        description="Start and end, in the answer, of what a partly supported statement says without support."
+@cache
+def model_of(result: type[JsonResult]) -> type[BaseModel]:
+    """What `result.to_dict()` gives, as a model of the same name."""
+    keys: dict[str, Any] = {}
+    for name, kind in json_types(result).items():
+        keys |= json_types(kind) if kind is Judgement else {name: kind}
+    return create_model(
+        result.__name__, __doc__=result.__doc__, **{name: (_json(kind), ...) for name, kind in keys.items()}
     )
 
 
-class VerifiedOut(BaseModel):
-    """An answer, verified."""
-
-    id: str | None
-    lang: str
-    answer: str
-    support: Level | None
-    share: Probability | None = Field(description="Of scored statements, those with full support.")
-    counts: dict[str, int]
-    stray: Annotated[list[int], Field(description="Numbers of markers that belong to no statement.")]
-    statements: list[StatementOut]
-
-
-class VerifyResponse(BaseModel):
-    """One result an item, in order."""
-
-    results: list[VerifiedOut]
+def _json(kind: Any) -> Any:
+    """The type in JSON of a type in Python."""
+    if kind in _TYPES:
+        return _TYPES[kind]
+    if isinstance(kind, type) and issubclass(kind, JsonResult):
+        return model_of(kind)
+    parts = get_args(kind)
+    if get_origin(kind) is tuple:
+        return list[_json(parts[0])]
+    return Union[*map(_json, parts)] if get_origin(kind) in (Union, UnionType) else kind
 
 
-class ChangeOut(BaseModel):
-    """The citations of a statement or factual point, before and after."""
-
-    text: str
-    start: int
-    end: int
-    before: Numbers
-    after: Numbers
-    unknown: Annotated[list[int], Field(description="Printed numbers that named no document.")]
-    score: float | None
-    finding: Literal["supported", "wrongly cited", "not found"] | None
-    reason: str | None
+def _results_of(result: type[JsonResult], name: str) -> type[BaseModel]:
+    return create_model(name, __doc__="One result an item, in order.", results=(list[model_of(result)], ...))
 
 
-class RewrittenOut(BaseModel):
-    """An answer with other citations: text is answer, byte for byte besides its markers."""
-
-    id: str | None
-    lang: str
-    answer: str
-    text: str
-    changes: list[ChangeOut]
-
-
-class RewriteResponse(BaseModel):
-    """One result an item, in order."""
-
-    results: list[RewrittenOut]
+VerifyResponse = _results_of(VerifiedAnswer, "VerifyResponse")
+RewriteResponse = _results_of(RewrittenAnswer, "RewriteResponse")
 
 
 class Health(BaseModel):

@@ -93,17 +93,17 @@ def test_people_in_our_format(tmp_path: Path) -> None:
 BAD = {
     "expected a JSON object, got int": 3,
     "expected passages (CiteBench) or documents (an example), got keys id": {"id": "x"},
-    "key 'pred': expected a string, got None": citebench() | {"pred": None},
+    "key 'pred': expected a string, got NoneType": citebench() | {"pred": None},
     "key 'query': expected a string": citebench() | {"query": 7},
     "key 'passages': expected a list of passages": citebench() | {"passages": []},
-    "passages[0]: expected an object with text": citebench() | {"passages": ["text"]},
+    "documents[0]: expected a string or an object with 'text', got int": citebench() | {"passages": [7]},
     "key 'lang': expected one of en, pl, got 'de'": citebench(lang="de"),
     "expected each id once, got 'r1' again": citebench(),
-    "expected id 1, got '2'": CONVERTED | {
+    "expected id 1, got 2": CONVERTED | {
         "sample_idx": "r2",
         "prediction_sentences_and_citations": CONVERTED["prediction_sentences_and_citations"][::-1],  # type: ignore[index]
     },
-    "expected citations as printed numbers, got ['a']": CONVERTED | {
+    "citations[0]': expected a whole number, got 'a'": CONVERTED | {
         "sample_idx": "r2",
         "prediction_sentences_and_citations": [{"id": "1", "sentence": "S.", "citations": ["a"]}],
     },
@@ -130,7 +130,7 @@ ANNOTATIONS = {
     "expected ratings from 0 to 1 or null, got 6": annotation([(6, 1, 1), (1, 1, 1)]),
     "expected statements 1, 2 as the response has them, got 1": annotation([(1, 1, 1)]),
     "expected a context of 1, 2, 3, 4, query": annotation([(1, 1, 1)] * 2, ["9", "2"]),
-    "expected an object with statements": {"types": []},
+    "key 'statements': expected a value, got nothing": {"types": []},
 }
 
 
@@ -153,7 +153,7 @@ def test_a_file_that_is_none_of_these_is_an_error(tmp_path: Path) -> None:
         read_responses(tmp_path / "none.json")
     path = tmp_path / "a.json"
     path.write_text("[{]")
-    with pytest.raises(RecordError, match=r"a\.json:1: expected a JSON array"):
+    with pytest.raises(RecordError, match=r"a\.json:1: expected JSON, or one JSON object a line"):
         read_responses(path)
 
 

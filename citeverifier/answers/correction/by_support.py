@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from citeverifier.answers.correction.method import CorrectionMethod
 from citeverifier.cost import Cost
-from citeverifier.records import LEVELS, Support
-from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, with_cost
+from citeverifier.records import LEVELS, Pair, Support
+from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, WrappedScorer, with_cost
 from citeverifier.verifiers.selectors import AboveThreshold, Listwise, each_alone, score_premises
 
 
@@ -44,13 +44,26 @@ class BySupport(CorrectionMethod):
         points = self._with_context(points)
         return score_premises(self.scorer, points, each_alone(points), Support.PARTIAL)
 
-    def choose(self, points: Sequence[Listing]) -> list[Selection]:
+    def choose(self, points: Sequence[Listing], scores: Scores) -> list[Selection]:
         """One document that is enough, two that complete each other, or all that support a part."""
         points, full = self._with_context(points), self.thresholds[Support.FULL]
-        enough = Listwise(self.scorer, self.candidates, alone=full, pair=0.0, nothing=full).select(points)
-        partly = AboveThreshold(self.scorer, self.thresholds[Support.PARTIAL]).select(points)
+        scorer = _KnownAlone(self.scorer, scores)
+        enough = Listwise(scorer, self.candidates, alone=full, pair=0.0, nothing=full).select(points)
+        partly = AboveThreshold(scorer, self.thresholds[Support.PARTIAL]).select(points)
         chosen = [whole if whole.positions else part for whole, part in zip(enough, partly, strict=True)]
-        return with_cost(chosen, sum((selection.cost for selection in [*enough, *partly]), Cost()))
+        return with_cost(chosen, sum((selection.cost for selection in enough), Cost()))
 
     def _with_context(self, points: Sequence[Listing]) -> list[Listing]:
         return [point if self.context else replace(point, context=None) for point in points]
+
+
+class _KnownAlone(WrappedScorer):
+    """A Scorer whose scores at level partial, of every document alone, are known already: these are asked for once."""
+
+    def __init__(self, scorer: Scorer, partial: Scores) -> None:
+        super().__init__(scorer)
+        self.partial = replace(partial, cost=Cost())
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """The known scores at level partial, the scorer's at level full."""
+        return self.partial if level is Support.PARTIAL else self.scorer.score(pairs, level)

@@ -32,8 +32,11 @@ class CorrectionMethod(ABC):
         A point is the `statement` of a listing, its question the `context`. Each has at least one document.
         """
 
-    def choose(self, points: Sequence[Listing]) -> list[Selection]:
-        """The documents that each point needs, none where nothing supports it. Needs thresholds."""
+    def choose(self, points: Sequence[Listing], scores: Scores) -> list[Selection]:
+        """The documents that each point needs, none where nothing supports it. Needs thresholds.
+
+        `scores` is what `score` says of these points.
+        """
         raise NotImplementedError(f"{self.name} cannot tell how many documents a point needs")
 
     def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:

@@ -44,7 +44,7 @@ class ByText(CorrectionMethod):
         ]
         return Scores(np.array(values), {i: "no" for i, v in enumerate(values) if np.isnan(v)}, Cost(calls=1))
 
-    def choose(self, points: Sequence[Listing]) -> list[Selection]:
+    def choose(self, points: Sequence[Listing], scores: Scores) -> list[Selection]:
         made = []
         for point in points:
             scores = self.score([point]).values

@@ -65,9 +65,9 @@ def test_choosing_takes_one_that_is_enough_or_two_or_all_that_help_or_none() -> 
         point("The Vistula is 1,047 km, as wide as lakes."),
         point("Quantum chromodynamics."),
     ]
-    assert [one.positions for one in method.choose(asked)] == [(1,), (0, 2), (0,), ()]
-    assert method.choose([]) == []
-    assert method.choose(asked)[0].cost.distinct_pairs > 0
+    assert [one.positions for one in method.choose(asked, method.score(asked))] == [(1,), (0, 2), (0,), ()]
+    assert method.choose([], method.score([])) == []
+    assert method.choose(asked, method.score(asked))[0].cost.distinct_pairs > 0
 
 
 # --- with the retriever's score ---------------------------------------------------------------------------------------
