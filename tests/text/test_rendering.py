@@ -16,10 +16,7 @@ PAIR = Pair(
     lang="en",
     group="g",
     statement="It was founded in 1364.",
-    documents=(
-        Document("Kraków", "A university opened there in 1364."),
-        Document("", "Casimir the Great founded it."),
-    ),
+    documents=(Document("Kraków", "A university opened there in 1364."), Document("", "Casimir the Great founded it.")),
     kind="made",
     context="When was the university founded?",
 )
