@@ -58,6 +58,7 @@ def parsed_by(parse: Callable[[Any], Any], *names: str) -> Rule:
 Text = Annotated[str, Rule(lambda core, _: core.str_schema(strict=True, pattern=r"\S"))]
 Position = Annotated[int, Rule(lambda core, _: core.int_schema(strict=True, ge=0))]
 Number = Annotated[float, Rule(lambda core, _: core.float_schema(strict=True))]
+Truth = Annotated[bool, Rule(lambda core, _: core.bool_schema(strict=True))]
 NotInFiles = Annotated[
     float, Rule(lambda core, _: core.no_info_after_validator_function(lambda _: 1.0, core.any_schema()))
 ]
@@ -72,6 +73,7 @@ _EXPECTED = {
     "int_parsing": "a whole number",
     "int_from_float": "a whole number",
     "greater_than_equal": "a number from {ge}",
+    "bool_type": "true or false",
     "float_type": "a number",
     "float_parsing": "a number",
     "tuple_type": "a list",

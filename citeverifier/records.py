@@ -290,41 +290,26 @@ def once(
 
 # --- writing -------------------------------------------------------------------------------------------------------
 
-
-def _document_json(document: Document) -> dict[str, Any]:
-    return {"title": document.title, "text": document.text}
+_EXAMPLE_KEYS = ("id", "lang", "group", "question", "answer", "documents", "statements", "meta")
+_PAIR_KEYS = (
+    "id", "example", "statement_id", "lang", "group", "statement", "documents", "context", "support_min", "support_max",
+    "kind",
+)  # fmt: skip
 
 
 def example_to_json(example: Example) -> dict[str, Any]:
     """The example as a JSON object, in the order of `docs/formats.md`."""
-    return {
-        "id": example.id,
-        "lang": example.lang,
-        "group": example.group,
-        "question": example.question,
-        "answer": example.answer,
-        "documents": [{**_document_json(d), "score": d.score} for d in example.documents],
-        "statements": [asdict(statement) for statement in example.statements],
-        "meta": dict(example.meta),
-    }
+    row = asdict(example)
+    return {key: row[key] for key in _EXAMPLE_KEYS}
 
 
 def pair_to_json(pair: Pair) -> dict[str, Any]:
     """The pair as a JSON object, in the order of `docs/formats.md`."""
-    return {
-        "id": pair.id,
-        "example": pair.example,
-        "statement_id": pair.statement_id,
-        "lang": pair.lang,
-        "group": pair.group,
-        "statement": pair.statement,
-        "documents": [_document_json(d) for d in pair.documents],
-        "context": pair.context,
-        "support_min": None if pair.support_min is None else pair.support_min.label,
-        "support_max": None if pair.support_max is None else pair.support_max.label,
-        "kind": pair.kind,
-        **({"evidence": list(pair.evidence)} if pair.evidence else {}),
-    }
+    row = {name: getattr(pair, name) for name in _PAIR_KEYS}
+    row["documents"] = [{"title": document.title, "text": document.text} for document in pair.documents]
+    for name in ("support_min", "support_max"):
+        row[name] = None if row[name] is None else row[name].label
+    return row | ({"evidence": list(pair.evidence)} if pair.evidence else {})
 
 
 def write_jsonl(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> int:

@@ -65,7 +65,7 @@ def decide(claims: Sequence[Claim], method: CorrectionMethod, count: Count) -> t
 
 def _unscored(claim: Claim, reason: str) -> list[Change]:
     return [
-        Change(p.text, p.start, p.end, p.positions, p.positions, _out_of_range(p), reason=reason) for p in claim.points
+        Change(p.text, p.start, p.end, p.positions, p.positions, p.out_of_range, reason=reason) for p in claim.points
     ]
 
 
@@ -78,7 +78,7 @@ def _changes(
     cited_before = {same[position] for position in cited}
     if wanted is None:  # equal documents count once
         order = sorted(set(same), key=lambda i: (-scores[i], i not in cited_before, i))
-        wanted = tuple(order[: len(cited_before) + sum(len(_out_of_range(point)) for point in claim.points)])
+        wanted = tuple(order[: len(cited_before) + sum(len(point.out_of_range) for point in claim.points)])
     elif threshold is not None:
         wanted = (*wanted, *(position for position in cited if scores[position] >= threshold))
     finding = None
@@ -89,7 +89,7 @@ def _changes(
     after = _places(claim.points, list(dict.fromkeys(same[i] for i in wanted)), same)
     return [
         Change(
-            point.text, point.start, point.end, point.positions, now, _out_of_range(point),
+            point.text, point.start, point.end, point.positions, now, point.out_of_range,
             max((values[i] for i in now), default=None), finding, scores=values,
         )
         for point, now in zip(claim.points, after, strict=True)
@@ -108,7 +108,7 @@ def _places(points: Sequence[FactualPoint], wanted: list[int], same: Sequence[in
     """Which of the wanted documents each point cites: those it did, in their places, and new ones in the gaps."""
     before = [[same[position] for position in point.positions] for point in points]
     cited = {position for positions in before for position in positions}
-    if cited == set(wanted) and not any(_out_of_range(point) for point in points):
+    if cited == set(wanted) and not any(point.out_of_range for point in points):
         return [point.positions for point in points]
     new = iter([position for position in wanted if position not in cited])
     staying = set(wanted) & cited
@@ -121,11 +121,7 @@ def _places(points: Sequence[FactualPoint], wanted: list[int], same: Sequence[in
                 kept.append(position)
             elif position not in wanted and (replacement := next(new, None)) is not None:
                 kept.append(replacement)
-        kept += [position for _, position in zip(_out_of_range(point), new, strict=False)]
+        kept += [position for _, position in zip(point.out_of_range, new, strict=False)]
         after.append(kept)
     after[-1] += list(new)
     return [tuple(positions) for positions in after]
-
-
-def _out_of_range(point: FactualPoint) -> tuple[int, ...]:
-    return point.run.out_of_range if point.run else ()

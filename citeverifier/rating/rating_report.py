@@ -1,4 +1,4 @@
-"""Tables and report.md of a rating run; the picture of its improvement."""
+"""Tables and report.md of a rating run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from citeverifier.evaluation.reporting.pictures import FALSE, TRUE
 from citeverifier.evaluation.reporting.tables import markdown, print_table
 from citeverifier.evaluation.schemes.base import value_text
 from citeverifier.rating.read_responses import BadRecord
@@ -109,7 +108,7 @@ def unscored_warning(summary: Mapping[str, Any]) -> str | None:
 
 
 def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[BadRecord]) -> Path:
-    """Write report.md (and improvement.png) and return its path."""
+    """Write report.md and return its path."""
     low, high = summary["scale"]
     parts = [f"# Citations rated by {summary['rater']}"]
     if warning := unscored_warning(summary):
@@ -123,9 +122,6 @@ def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[BadReco
         parts.append(f"Weights of the penalties: {summary['settings']['penalties']['source']}.")
     for table in _tables(summary):
         parts += [f"## {table.title.capitalize()}", markdown(table.columns, table.rows)]
-    if summary["improvement"]:
-        plot_improvement(folder / "improvement.png", summary)
-        parts.append("![mean rating by round](improvement.png)")
     shape = {name.replace("_", " "): value for name, value in summary["correlations"].items()}
     lengths = _correlations_table("Length, missing citations, ratings", shape)
     parts += [f"## {lengths.title}", markdown(lengths.columns, lengths.rows)]
@@ -143,27 +139,3 @@ def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[BadReco
     report = folder / "report.md"
     report.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     return report
-
-
-def plot_improvement(path: Path, summary: Mapping[str, Any]) -> None:
-    """Mean rating and edits asked for, by round."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    rounds = summary["improvement"]
-    numbers = [one["round"] for one in rounds]
-    figure, ratings = plt.subplots(figsize=(4.6, 3.4))
-    ratings.plot(numbers, [one["rating"] for one in rounds], marker="o", color=TRUE)
-    ratings.set(
-        xlabel="rounds of edits applied", ylabel=f"mean rating ({summary['metrics'][0]})", ylim=summary["scale"]
-    )
-    ratings.set_xticks(numbers)
-    edits = ratings.twinx()
-    edits.plot(numbers, [one["edits"] for one in rounds], marker="s", color=FALSE, linestyle="--")
-    edits.set_ylabel("edits asked for (dashed)")
-    edits.set_ylim(bottom=0)
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    plt.close(figure)

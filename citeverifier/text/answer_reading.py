@@ -16,15 +16,15 @@ from citeverifier.text.language import language
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import (
     CitedSentence,
+    Citing,
+    Marker,
     MarkerRun,
     Span,
     Unmarked,
-    cited_by,
     cited_sentences,
     marker_runs,
     remove_markers,
-    unknown_of,
-)
+)  # fmt: skip
 from citeverifier.text.words import words
 
 _ENDS = tuple(".!?…")
@@ -34,7 +34,7 @@ _CELL_WORDS = 3  # "approx." in a table says nothing
 
 
 @dataclass(frozen=True, slots=True)
-class FactualPoint:
+class FactualPoint(Citing):
     """A factual point, in or all of a statement: `answer.text[start:end]` holds it (and perhaps markers).
 
     `run` is the run of markers that it carries; None where no markers follow it.
@@ -46,13 +46,13 @@ class FactualPoint:
     run: MarkerRun | None
 
     @property
-    def positions(self) -> tuple[int, ...]:
-        """The 0-based documents it cites, each once, in the order of their markers."""
-        return self.run.positions if self.run else ()
+    def markers(self) -> tuple[Marker, ...]:  # type: ignore[override]
+        """Those of the run."""
+        return self.run.markers if self.run else ()
 
 
 @dataclass(frozen=True, slots=True)
-class ReadStatement:
+class ReadStatement(Citing):
     """A statement of an answer: `answer.text[start:end]` without its markers and Markdown signs is `text`.
 
     `at` is where it stands in the answer's plain text; markers behind the full stop lie outside the span. `points`
@@ -72,14 +72,9 @@ class ReadStatement:
         return tuple(point.run for point in self.points if point.run)
 
     @property
-    def positions(self) -> tuple[int, ...]:
-        """The 0-based documents it cites, each once, in the order of their markers."""
-        return cited_by(marker for run in self.runs for marker in run.markers)
-
-    @property
-    def out_of_range(self) -> tuple[int, ...]:
-        """The printed numbers that name no document."""
-        return unknown_of(marker for run in self.runs for marker in run.markers)
+    def markers(self) -> tuple[Marker, ...]:  # type: ignore[override]
+        """The markers of all its runs."""
+        return tuple(marker for run in self.runs for marker in run.markers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,22 +140,21 @@ def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
     """The blocks; a table's row with a cell of nothing but markers is one, since that cell cites for the row."""
     for row, group in groupby(blocks, key=lambda block: block.row):
         cells = list(group)
-        if row is not None and any(not _said(plain, cell) for cell in cells):
+        said = [plain.text[plain.place(cell.start) : plain.place(cell.end)] for cell in cells]
+        if row is not None and not all(map(_says, said)):
             yield Block("cell", cells[0].start, cells[-1].end, row)
         else:
             yield from cells
 
 
-def _said(plain: Unmarked, block: Block) -> bool:
-    """Whether a block has words besides markers."""
-    return bool(re.search(r"\w", plain.text[plain.place(block.start) : plain.place(block.end)]))
+def _says(text: str) -> bool:
+    """Whether it has words."""
+    return re.search(r"\w", text) is not None
 
 
 def _is_statement(sentence: CitedSentence, kind: Kind) -> bool:
-    if not re.search(r"\w", sentence.text):
-        return False
-    if sentence.markers:
-        return True
+    if not _says(sentence.text) or sentence.markers:
+        return _says(sentence.text)
     if kind == "heading" or sentence.text.rstrip(_CLOSERS).endswith(":"):  # it only introduces
         return False
     if kind == "paragraph":
@@ -178,20 +172,16 @@ def _statement(text: str, plain: Unmarked, sentence: CitedSentence, kind: Kind) 
 
 def _points(plain: Unmarked, sentence: CitedSentence, runs: Sequence[MarkerRun]) -> tuple[FactualPoint, ...]:
     """The sentence cut behind each run. A run with no words before it shares the point next to it."""
-
-    def spoken(start: int, end: int) -> bool:
-        return bool(re.search(r"\w", plain.text[start:end]))
-
     spans: list[Span] = []
     owners: list[int] = []
     done = sentence.start
     for run in runs:
         cut = min(max(plain.place(run.start), done), sentence.end)
-        if spoken(done, cut):
+        if _says(plain.text[done:cut]):
             spans.append((done, cut))
             done = cut
         owners.append(max(len(spans) - 1, 0))
-    if spoken(done, sentence.end) or not spans:
+    if _says(plain.text[done : sentence.end]) or not spans:
         spans.append((done, sentence.end))
     else:  # nothing but the full stop is left
         spans[-1] = (spans[-1][0], sentence.end)

@@ -111,7 +111,7 @@ def write_answer(answer: ReadAnswer, citations: Sequence[Sequence[int] | None]) 
 
 
 def _cites(point: FactualPoint, wanted: Sequence[int]) -> bool:
-    return set(wanted) == set(point.positions) and not (point.run and point.run.out_of_range)
+    return set(wanted) == set(point.positions) and not point.out_of_range
 
 
 def _reprint(text: str, run: MarkerRun, style: Style, positions: Sequence[int]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -53,23 +53,30 @@ class Marker:
     out_of_range: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerRun:
-    """Neighbouring markers with nothing but spaces between them: `original[start:end]`."""
+class Citing:
+    """What `markers` say together."""
 
-    start: int
-    end: int
+    __slots__ = ()
     markers: tuple[Marker, ...]
 
     @property
     def positions(self) -> tuple[int, ...]:
         """The 0-based documents it cites, each once, in the order of their markers."""
-        return cited_by(self.markers)
+        return tuple(dict.fromkeys(position for marker in self.markers for position in marker.positions))
 
     @property
     def out_of_range(self) -> tuple[int, ...]:
-        """The printed numbers that name no document."""
-        return unknown_of(self.markers)
+        """The printed numbers that name no document, each once, in the order of their markers."""
+        return tuple(dict.fromkeys(number for marker in self.markers for number in marker.out_of_range))
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerRun(Citing):
+    """Neighbouring markers with nothing but spaces between them: `original[start:end]`."""
+
+    start: int
+    end: int
+    markers: tuple[Marker, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,33 +123,13 @@ class Unmarked:
 
 
 @dataclass(frozen=True, slots=True)
-class CitedSentence:
+class CitedSentence(Citing):
     """A sentence of an answer, markers removed: `unmarked.text[start:end]`, and the markers that belong to it."""
 
     text: str
     start: int
     end: int
     markers: tuple[Marker, ...]
-
-    @property
-    def positions(self) -> tuple[int, ...]:
-        """The 0-based documents it cites, each once, in the order of their markers."""
-        return cited_by(self.markers)
-
-    @property
-    def out_of_range(self) -> tuple[int, ...]:
-        """The printed numbers that name no document."""
-        return unknown_of(self.markers)
-
-
-def cited_by(markers: Iterable[Marker]) -> tuple[int, ...]:
-    """The 0-based documents that markers cite, each once, in their order."""
-    return tuple(dict.fromkeys(position for marker in markers for position in marker.positions))
-
-
-def unknown_of(markers: Iterable[Marker]) -> tuple[int, ...]:
-    """The printed numbers of markers that name no document, each once, in their order."""
-    return tuple(dict.fromkeys(number for marker in markers for number in marker.out_of_range))
 
 
 def find_markers(text: str, count: int, skip: Sequence[Span] = ()) -> tuple[Marker, ...]:
@@ -259,24 +246,21 @@ def cited_sentences(unmarked: Unmarked, lang: str, within: Span | None = None) -
     ]
 
 
-def sentence_spans(text: str, parts: Sequence[str]) -> list[tuple[int, int]]:
+def sentence_spans(text: str, parts: Sequence[str]) -> list[Span]:
     """Where each sentence of a text stands, as (start, end); the parts may differ from the text in white space.
 
     Raises ValueError where the parts are not the text's own.
     """
+    signs = [(place, sign) for place, sign in enumerate(text) if not sign.isspace()]
     spans = []
-    place = 0
+    done = 0
     for part in parts:
-        start = None
-        for sign in part:
-            if sign.isspace():
-                continue
-            while place < len(text) and text[place].isspace():
-                place += 1
-            if place >= len(text) or text[place] != sign:
-                raise ValueError(f"expected sentences of the text in order, got {part[:60]!r} near offset {place}")
-            start = place if start is None else start
-            place += 1
-        if start is not None:
-            spans.append((start, place))
+        wanted = "".join(part.split())
+        own = signs[done : done + len(wanted)]
+        if "".join(sign for _, sign in own) != wanted:
+            place = own[0][0] if own else len(text)
+            raise ValueError(f"expected sentences of the text in order, got {part[:60]!r} near offset {place}")
+        if own:
+            spans.append((own[0][0], own[-1][0] + 1))
+        done += len(wanted)
     return spans

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from citeverifier.metrics.bootstrap import Estimate, mean_estimate, resamples
-from citeverifier.records import RecordError, once, read_jsonl
+from citeverifier.record_rules import Text, Truth, read_record
+from citeverifier.records import once, read_jsonl
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedFact:
+    """Whether the documents that a fact cites support it; None where nobody judged."""
+
+    correct: Truth | None
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedFacts:
-    """An answer's facts: whether the documents that each cites support it; None where nobody judged."""
+    """An answer's facts."""
 
-    id: str
-    correct: tuple[bool | None, ...]
-
-
-def annotated_from_json(row: Mapping[str, Any]) -> AnnotatedFacts:
-    """Read a line; raises RecordError naming the key at fault."""
-    if not isinstance(row.get("id"), str) or not isinstance(row.get("facts"), list):
-        raise RecordError(f"expected keys 'id' (a string) and 'facts' (a list), got {', '.join(row) or 'none'}")
-    verdicts = []
-    for number, fact in enumerate(row["facts"]):
-        verdict = fact.get("correct", "nothing") if isinstance(fact, dict) else "no object"
-        if verdict is not None and not isinstance(verdict, bool):
-            raise RecordError(f"facts[{number}]: key 'correct': expected true, false or null, got {verdict!r}")
-        verdicts.append(verdict)
-    return AnnotatedFacts(row["id"], tuple(verdicts))
+    id: Text
+    facts: tuple[JudgedFact, ...]
 
 
 def question_accuracy(path: str | Path, seed: int = 13) -> Estimate:
@@ -39,8 +33,8 @@ def question_accuracy(path: str | Path, seed: int = 13) -> Estimate:
 
     Raises RecordError with file:line at a bad line or where an id comes again, ValueError where nothing is judged.
     """
-    answers = list(read_jsonl(path, once(annotated_from_json, lambda answer: answer.id)))
-    judged = {answer.id: [v for v in answer.correct if v is not None] for answer in answers}
+    answers = list(read_jsonl(path, once(partial(read_record, AnnotatedFacts), lambda answer: answer.id)))
+    judged = {answer.id: [fact.correct for fact in answer.facts if fact.correct is not None] for answer in answers}
     shares = {identity: float(np.mean(verdicts)) for identity, verdicts in judged.items() if verdicts}
     if not shares:
         raise ValueError(f'{path}: expected facts with "correct": true or false, got none in {len(answers)} answers')

@@ -30,9 +30,11 @@ def test_the_mean_of_the_shares_of_questions(tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_named(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match=r"annotated\.jsonl:2: facts\[0\]: key 'correct': .* got 'yes'"):
+    with pytest.raises(
+        RecordError, match=r"annotated\.jsonl:2: key 'facts\[0\]\.correct': expected true or false, got 'yes'"
+    ):
         question_accuracy(written(tmp_path, answer("a", True), {"id": "b", "facts": [{"correct": "yes"}]}))
-    with pytest.raises(RecordError, match=r":1: expected keys 'id' .* and 'facts'"):
+    with pytest.raises(RecordError, match=r":1: key 'facts': expected a value, got nothing"):
         question_accuracy(written(tmp_path, {"id": "a"}))
     with pytest.raises(RecordError, match="each id once"):
         question_accuracy(written(tmp_path, answer("a", True), answer("a", True)))
