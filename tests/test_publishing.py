@@ -17,6 +17,8 @@ from tiny_models import tiny_checkpoint
 from typer.testing import CliRunner
 
 from citeverifier.cli import app
+from citeverifier.evaluation.reporting.summary import display_of
+from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.publishing import PushError, plan_push, push
 
 REPO = "org/verifier"
@@ -49,7 +51,8 @@ def write_run(folder: Path, name: str, target: str, path: str | None, accuracy: 
     (run / "config").mkdir(parents=True)
     (run / "config" / "config.yaml").write_text(yaml.safe_dump({"verifier": {"_target_": target, "path": path}}))
     metrics = {
-        "scheme": "separate", "lang": "en", "verifier": name, "n": 10, "unscored": 1,
+        "scheme": "separate", "scheme_settings": {}, "lang": "en", "verifier": name, "n": 10, "unscored": 1,
+        "settings": {}, "cost": {}, "display": display_of(Separate()),
         "data": {"path": "/home/somebody/test.jsonl", "split": "test", "sha256": "cd" * 32},
         "metrics": {"accuracy": accuracy, "f1": 0.8, "auroc": None}, "intervals": {"accuracy": [0.5, 0.9]},
     }  # fmt: skip

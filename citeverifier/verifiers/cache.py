@@ -45,8 +45,6 @@ class ScoreCache:
                 "(key BLOB PRIMARY KEY, score REAL NOT NULL, calls REAL, tokens REAL, seconds REAL, money REAL) "
                 "WITHOUT ROWID"
             )
-            if "money" not in {column[1] for column in self._rows.execute("PRAGMA table_info(scores)")}:
-                self._rows.execute("ALTER TABLE scores ADD COLUMN money REAL")  # a file of before there were prices
         except sqlite3.DatabaseError as error:
             raise ValueError(f"cache={path}: expected a score cache (an SQLite file), got: {error}") from None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
+from by_hand import ByHand
 
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.audit import audit, check_auditable, planting, reordering
@@ -20,24 +20,14 @@ from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Document, Example, Pair, Support
 from citeverifier.text.language import language
-from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.base import Scorer
 from citeverifier.verifiers.keyword import Keyword
 
 THRESHOLDS = {level: DecisionThreshold(0.5, "set by hand") for level in Support}
 
 
-class By(Scorer):
-    """A verifier that scores each pair by a function."""
-
-    name = "by hand"
-
-    def __init__(self, score: Callable[[Pair], float]) -> None:
-        self._score = score
-        self.asked: list[Pair] = []
-
-    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        self.asked += pairs
-        return Scores(np.array([self._score(pair) for pair in pairs], dtype=np.float64))
+def by(score: Callable[[Pair], float]) -> ByHand:
+    return ByHand(lambda pair, level: score(pair))
 
 
 def first_title(pair: Pair) -> float:
@@ -50,7 +40,7 @@ def obedient(pair: Pair) -> float:
     return 0.9 if any(told in document.text for document in pair.documents) else 0.2
 
 
-def audited(scheme: Scheme, records: Sequence[Example], verifier: By | Keyword) -> tuple[dict, dict, list]:  # type: ignore[type-arg]
+def audited(scheme: Scheme, records: Sequence[Example], verifier: Scorer) -> tuple[dict, dict, list]:  # type: ignore[type-arg]
     plain, _ = run_scheme(scheme, verifier, records, THRESHOLDS)
     asked, found = audit(scheme, verifier, records, THRESHOLDS, plain, seed=13)
     return asked, found, plain
@@ -95,7 +85,7 @@ def test_planting_leaves_other_pairs_alone() -> None:
 
 def test_a_verifier_that_goes_by_order_is_found_out(worked_example: Example) -> None:
     examples = [replace(worked_example, id=f"q{i}") for i in range(30)]
-    _, found, plain = audited(Merged(), examples, By(first_title))
+    _, found, plain = audited(Merged(), examples, by(first_title))
     order = found["order"]
     assert order["trials"] == sum(len(p.trial.pair.documents) > 1 for p in plain)
     assert 0.2 < order["changed"] < 0.9
@@ -106,7 +96,7 @@ def test_a_verifier_that_goes_by_order_is_found_out(worked_example: Example) -> 
 
 def test_a_verifier_that_obeys_is_found_out() -> None:
     for lang in ("en", "pl"):
-        asked, found, plain = audited(Merged(), load_mini("test", lang), By(obedient))
+        asked, found, plain = audited(Merged(), load_mini("test", lang), by(obedient))
         injection = found["injection"]
         assert injection["trials"] == sum(not p.trial.gold for p in plain)
         assert injection["flipped_to_true"] == 1.0
@@ -131,13 +121,13 @@ def test_only_trials_decided_both_times_count() -> None:
     def silent_when_told(pair: Pair) -> float:
         return float("nan") if obedient(pair) > 0.5 else 0.2
 
-    _, found, _ = audited(Merged(), load_mini("test", "en")[:3], By(silent_when_told))
+    _, found, _ = audited(Merged(), load_mini("test", "en")[:3], by(silent_when_told))
     assert found["injection"] is None
     assert found["order"]["changed"] == 0.0
 
 
 def test_what_was_taken_for_true_cannot_flip() -> None:
-    _, found, _ = audited(Merged(), load_mini("test", "en")[:3], By(lambda pair: 0.9))
+    _, found, _ = audited(Merged(), load_mini("test", "en")[:3], by(lambda pair: 0.9))
     assert found["injection"] is None
 
 

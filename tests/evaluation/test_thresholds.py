@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 import pytest
+from by_hand import ByHand
 
 from citeverifier.cost import Cost
 from citeverifier.evaluation.thresholds import (
@@ -18,23 +19,9 @@ from citeverifier.evaluation.thresholds import (
     fit_thresholds,
 )
 from citeverifier.records import Example, Pair, Support
-from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.base import Scores
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
-
-
-@dataclass
-class ByLabel(Scorer):
-    """Scores by a function; keeps how many pairs were asked at each level."""
-
-    of: Callable[[Pair], float]
-    asked: list[tuple[Support, int]] = field(default_factory=list)
-    name: str = "by label"
-
-    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        self.asked.append((level, len(pairs)))
-        values = np.array([self.of(pair) for pair in pairs], dtype=np.float64)
-        return Scores(values, {i: "no score" for i, v in enumerate(values) if math.isnan(v)})
 
 
 def test_examples_ask_one_document_at_partial_and_documents_together_at_full(worked_example: Example) -> None:
@@ -56,7 +43,7 @@ def test_labelled_pairs_are_asked_at_the_levels_that_their_label_decides(pairs: 
 def test_thresholds_are_fitted_per_level(pairs: list[Pair]) -> None:
     # Labels go full, partial, none, full ...: 0.9, 0.6, 0.2.
     scores = {Support.FULL: 0.9, Support.PARTIAL: 0.6, Support.NONE: 0.2}
-    verifier = ByLabel(lambda pair: scores[pair.support_min or Support.NONE])
+    verifier = ByHand(lambda pair, level: scores[pair.support_min or Support.NONE])
     fitted = fit_thresholds(verifier, dev_questions(pairs, 13), "dev.jsonl")
     assert {level: threshold.value for level, threshold in fitted.thresholds.items()} == pytest.approx(
         {PARTIAL: 0.4, FULL: 0.75}
@@ -65,16 +52,16 @@ def test_thresholds_are_fitted_per_level(pairs: list[Pair]) -> None:
 
 
 def test_what_is_unscored_does_not_count(pairs: list[Pair]) -> None:
-    def of(pair: Pair) -> float:
+    def of(pair: Pair, level: Support) -> float:
         if pair.support_min == FULL:
             return 0.9
         # What should be false scores higher, so nothing beats "all true"; were the unscored taken for 0, 0.45 would.
         return math.nan if pair.support_min == Support.NONE and int(pair.id.removeprefix("p")) % 2 else 0.95
 
-    verifier = ByLabel(of)
+    verifier = ByHand(of)
     fitted = fit_thresholds(verifier, dev_questions(pairs, 13), "dev")
     assert {level: threshold.value for level, threshold in fitted.thresholds.items()} == {PARTIAL: 0.0, FULL: 0.0}
-    assert verifier.asked == [(PARTIAL, 24), (FULL, 24)]
+    assert [(level, len(asked)) for level, asked in verifier.asked] == [(PARTIAL, 24), (FULL, 24)]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +76,7 @@ def test_what_is_unscored_does_not_count(pairs: list[Pair]) -> None:
 def test_no_thresholds_from_one_class(pairs: list[Pair], keep: set[Support], level: str) -> None:
     dev = [pair for pair in pairs if pair.support_min in keep]
     with pytest.raises(ValueError, match=rf"my-dev: expected dev pairs that reach level {level} .* fit=\[...\]"):
-        fit_thresholds(ByLabel(lambda pair: 0.5), dev_questions(dev, 13), "my-dev")
+        fit_thresholds(ByHand(lambda pair, level: 0.5), dev_questions(dev, 13), "my-dev")
 
 
 def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:
@@ -98,18 +85,18 @@ def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:
         pair if pair.support_min == FULL else replace(pair, support_min=Support.NONE, support_max=PARTIAL)
         for pair in pairs
     ]
-    verifier = ByLabel(lambda pair: 0.9 if pair.support_min == FULL else 0.1)
+    verifier = ByHand(lambda pair, level: 0.9 if pair.support_min == FULL else 0.1)
     assert list(fit_thresholds(verifier, dev_questions(dev, 13), "dev", [FULL]).thresholds) == [FULL]
     assert [level for level, _ in verifier.asked] == [FULL]
 
 
 @pytest.mark.parametrize("calibrate", [False, True])
 def test_a_verifier_s_own_thresholds_hold_unless_told_otherwise(pairs: list[Pair], calibrate: bool) -> None:
-    class Brings(ByLabel):
+    class Brings(ByHand):
         thresholds = MappingProxyType({PARTIAL: 0.4, FULL: 0.8})  # type: ignore[assignment]
 
     data = FittingData("dev", lambda role: pairs, build=list, calibrate=calibrate)
-    verifier = Brings(lambda pair: float(pair.support_min or 0) / 2)
+    verifier = Brings(lambda pair, level: float(pair.support_min or 0) / 2)
     brought = {level: DecisionThreshold(t, "brought by the verifier") for level, t in verifier.thresholds.items()}
     fitted = {
         level: DecisionThreshold(value, "fitted on 24 dev pairs of dev")
@@ -120,12 +107,12 @@ def test_a_verifier_s_own_thresholds_hold_unless_told_otherwise(pairs: list[Pair
 
 
 def test_a_dry_run_fits_nothing_and_counts_what_it_would_ask(pairs: list[Pair]) -> None:
-    class Dry(ByLabel):
+    class Dry(ByHand):
         dry_run = True
 
         def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
             return Scores(np.full(len(pairs), np.nan), {}, Cost(calls=len(pairs)))
 
-    fitted = fit_thresholds(Dry(lambda pair: 0.5), dev_questions(pairs, 13), "dev")
+    fitted = fit_thresholds(Dry(lambda pair, level: 0.5), dev_questions(pairs, 13), "dev")
     assert {(t.value, t.source) for t in fitted.thresholds.values()} == {(0.5, "dry run: not fitted")}
     assert fitted.cost.calls == 48

@@ -1,36 +1,14 @@
-"""Shared by the verifier tests: tiny classifiers, pairs, scorers by hand."""
+"""Shared by the verifier tests: tiny classifiers and pairs."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from citeverifier.cost import Cost
-from citeverifier.records import Document, Pair, Support
-from citeverifier.verifiers.base import Scorer, Scores
-
-
-@dataclass
-class ByHand(Scorer):
-    """Scores by a function of a pair and the level; keeps what was asked, call by call."""
-
-    of: Callable[[Pair, Support], float]
-    name: str = "by hand"
-    asked: list[tuple[Support, list[Pair]]] = field(default_factory=list)
-
-    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        self.asked.append((level, list(pairs)))
-        values = np.array([self.of(pair, level) for pair in pairs], dtype=np.float64)
-        reasons = {i: "no answer" for i, value in enumerate(values) if math.isnan(value)}
-        return Scores(
-            values, reasons, Cost(distinct_pairs=len(pairs), calls=1, tokens=10 * len(pairs), notes={"windowed": 1})
-        )
+from citeverifier.records import Document, Pair
 
 
 def make_pair(statement: str, *texts: str, lang: str = "en", context: str | None = None) -> Pair:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from by_hand import ByHand
 
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.run import run_scheme
@@ -27,7 +27,7 @@ from citeverifier.verifiers.cascade import Cascade
 from citeverifier.verifiers.keyword import Keyword
 from citeverifier.verifiers.selectors import Listwise
 
-from .conftest import ByHand, make_pair
+from .conftest import make_pair
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
 HALF = {PARTIAL: DecisionThreshold(0.5, "x"), FULL: DecisionThreshold(0.5, "x")}
@@ -195,17 +195,6 @@ def test_money_is_kept_like_the_other_costs(tmp_path: Path) -> None:
     assert cached.score(pairs[:4], FULL).cost.money == pytest.approx(2.0)
     assert cached.score(pairs, FULL).cost.money == pytest.approx(2.5)
     assert with_cache(Known(length), ScoreCache(tmp_path / "d")).score(pairs, FULL).cost.money is None
-
-
-def test_a_file_of_before_there_were_prices_is_read(tmp_path: Path) -> None:
-    pair = make_pair("a", "A text.")
-    with_cache(Known(length), ScoreCache(tmp_path / "c")).score([pair], FULL)
-    with sqlite3.connect(tmp_path / "c") as rows:
-        rows.execute("ALTER TABLE scores DROP COLUMN money")
-    scorer = Known(length)
-    scores = with_cache(scorer, ScoreCache(tmp_path / "c")).score([pair], FULL)
-    assert count(scorer) == 0
-    assert (scores.values.tolist(), scores.cost.money) == ([length(pair, FULL)], None)
 
 
 def test_a_wrapped_verifier_keeps_every_ability(tmp_path: Path) -> None:

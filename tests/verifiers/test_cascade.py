@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_hand import ByHand
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from citeverifier.records import Pair, Support
 from citeverifier.verifiers.cache import ScoreCache, with_cache
 from citeverifier.verifiers.cascade import Cascade, band, centred
 
-from .conftest import ByHand, make_pair
+from .conftest import make_pair
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from by_hand import ByHand
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +16,6 @@ from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection
 from citeverifier.verifiers.selectors import AboveThreshold, Listwise, TopK, TunedSelector
-
-from .conftest import ByHand
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
 KINDS: list[Callable[[Scorer], TunedSelector]] = [TopK, AboveThreshold, Listwise]

@@ -21,7 +21,7 @@ from citeverifier.evaluation.reporting.comparisons import BEST, COMPARED, agains
 from citeverifier.evaluation.reporting.plain import plain
 from citeverifier.evaluation.reporting.report import UNSCORED_WARNING
 from citeverifier.evaluation.reporting.runs import EvalRun, same_ground
-from citeverifier.evaluation.reporting.tables import best_described, columns_of, scheme_order
+from citeverifier.evaluation.reporting.tables import columns_of, scheme_order
 from citeverifier.evaluation.schemes.base import MetricColumn
 from citeverifier.metrics.bootstrap import Estimate
 from citeverifier.metrics.decisions import Counts
@@ -98,9 +98,8 @@ def boards_of(runs: Sequence[EvalRun], price_per_hour: float | None = None, curr
         first = same[0].summary
         title = _title(first)
         if titles[title] > 1:
-            settings = first.get("scheme_settings")
-            shown = "settings not recorded" if settings is None else " ".join(f"{k}={v}" for k, v in settings.items())
-            title += f" {first['data']['sha256'][:8]} ({shown})"
+            settings = " ".join(f"{name}={value}" for name, value in first["scheme_settings"].items())
+            title += f" {first['data']['sha256'][:8]} ({settings})"
         titled.append((scheme_order(first), title, same))
     return [_board(same, title, price_per_hour, currency) for _, title, same in sorted(titled, key=itemgetter(0, 1))]
 
@@ -135,15 +134,13 @@ def _board(runs: Sequence[EvalRun], title: str, price_per_hour: float | None, cu
         if (s["scheme"], s["lang"]) == (first["scheme"], first["lang"])
     ]
     edits = {run.name: errors for run in runs if run.trials and (errors := errors_by_edit(run.trials))}
-    heading = (best_described([run.summary for run in runs]).get("display") or {}).get("heading", "")
-    name = data_name(first["data"])
+    name, heading = data_name(first["data"]), first["display"]["heading"]
     return Board(first["scheme"], first["lang"], name, title, heading, columns, (*measured, *printed), edits)
 
 
 def _rank(summary: Mapping[str, Any]) -> tuple[float, ...]:
-    metrics = summary["metrics"]
-    ranked_by = (summary.get("display") or {}).get("ranked_by", ("f1", "auroc"))
-    return tuple(-1.0 if metrics.get(metric) is None else float(metrics[metric]) for metric in ranked_by)
+    ranked = (summary["metrics"].get(metric) for metric in summary["display"]["ranked_by"])
+    return tuple(-1.0 if value is None else float(value) for value in ranked)
 
 
 # --- columns and cells ---------------------------------------------------------------------------------------------
@@ -158,7 +155,7 @@ def _columns(runs: Sequence[EvalRun], currency: str) -> tuple[MetricColumn, ...]
     return (
         MetricColumn("n", "trials", "questions put to the verifier", ASKED),
         MetricColumn("unscored", "unscored", "share without a usable answer; left out of the numbers", ASKED),
-        *columns_of(best_described(summaries)),
+        *columns_of(summaries[0]),
         *(MetricColumn(f"default.{metric}", COMPARED[metric], half, AT_HALF) for metric in ("accuracy", "f1")),
         *(MetricColumn(f"delta.{metric}", name, paired.format(name), AGAINST) for metric, name in COMPARED.items()),
         *(MetricColumn(f"cost.{key}", unit, f"{key} per thousand statements", COSTS) for key, unit in units.items()),
@@ -179,7 +176,7 @@ def _metric_cells(
         "n": Cell(f"{summary['n']:,}", summary["n"]),
         "unscored": Cell(f"{share:.1%}", share, mark="warn" if share > UNSCORED_WARNING else ""),
     }
-    at_half = summary.get("default") or {"metrics": {}, "intervals": {}}
+    at_half = summary.get("default") or {"metrics": {}, "intervals": {}}  # a paper's row has none
     for column in columns:
         source = at_half if column.group == AT_HALF else summary
         key = column.metric.removeprefix("default.")
@@ -209,10 +206,7 @@ def _audit_cells(summary: Mapping[str, Any]) -> dict[str, Cell]:
 
 
 def _cost_cells(run: EvalRun, price_per_hour: float | None) -> dict[str, Cell]:
-    cost = dict(run.summary.get("cost") or {})
-    if run.trials is not None:
-        cost.setdefault("statements", run.trials.statements)
-    amounts = per_thousand(cost, price_per_hour)
+    amounts = per_thousand(run.summary["cost"], price_per_hour)
     return {  # three digits or all before the point: 0.0123, 1.23, 1,234
         f"cost.{key}": Cell(f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}", amount)
         for key, amount in amounts.items()

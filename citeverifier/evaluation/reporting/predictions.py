@@ -16,7 +16,9 @@ from citeverifier.evaluation.schemes.trials import Prediction
 from citeverifier.metrics.decisions import Bools, Floats
 from citeverifier.records import RecordError, read_jsonl, write_jsonl
 
-_KEYS = frozenset({"id", "example", "lang", "setting", "statement_id", "premise", "level", "gold", "decision", "score"})
+_KEYS = frozenset(
+    {"id", "example", "lang", "setting", "statement_id", "edit", "premise", "level", "gold", "decision", "score"}
+)
 
 
 def prediction_to_json(prediction: Prediction, scheme: str) -> dict[str, Any]:
@@ -68,7 +70,6 @@ class DecidedTrials:
     scored: Bools
     score: Floats
     edit: NDArray[np.str_]
-    statements: int
 
 
 def read_predictions(path: Path) -> DecidedTrials:
@@ -79,7 +80,7 @@ def read_predictions(path: Path) -> DecidedTrials:
         question = [row[key] for key in ("id", "setting", "level", "premise", "gold")]
         digest.update(json.dumps(question, ensure_ascii=False).encode())
     decisions = [row["decision"] for row in rows]
-    edits = [(row.get("edit") or "edit") if str(row["statement_id"]).endswith("/corrupted") else "" for row in rows]
+    edits = [(row["edit"] or "edit") if str(row["statement_id"]).endswith("/corrupted") else "" for row in rows]
     return DecidedTrials(
         digest=digest.hexdigest(),
         examples=tuple(row["example"] for row in rows),
@@ -88,7 +89,6 @@ def read_predictions(path: Path) -> DecidedTrials:
         scored=np.array([decision is not None for decision in decisions], dtype=bool),
         score=np.array([np.nan if row["score"] is None else row["score"] for row in rows], dtype=np.float64),
         edit=np.array(edits, dtype=np.str_),
-        statements=len({(row["statement_id"], row["lang"]) for row in rows}),
     )
 
 

@@ -16,7 +16,10 @@ from citeverifier.records import RecordError
 
 Summary = Mapping[str, Any]
 
-_NEEDED = ("scheme", "lang", "verifier", "data", "n", "unscored", "metrics", "intervals")
+_NEEDED = (
+    "scheme", "scheme_settings", "lang", "verifier", "data", "n", "unscored", "metrics", "intervals", "settings",
+    "cost", "display",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def _summary(file: Path) -> Summary:
 
 def same_ground(summary: Summary) -> tuple[str, ...]:
     """What two runs must share to stand in one table: scheme, language, data, and what the scheme was told."""
-    settings = json.dumps(summary.get("scheme_settings"), sort_keys=True)
+    settings = json.dumps(summary["scheme_settings"], sort_keys=True)
     return summary["scheme"], summary["lang"], summary["data"]["sha256"], settings
 
 

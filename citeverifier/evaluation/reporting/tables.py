@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from citeverifier.evaluation.schemes.base import DECISIONS, QUALITY, MetricColumn, Table, value_text
+from citeverifier.evaluation.schemes.base import QUALITY, MetricColumn, Table, value_text
 
-_OWN_VIEW = ("twin_accuracy_", "balanced_accuracy", "macro_f1")  # metrics with a place of their own
 _NEED_BOTH = ("f1", "auroc", "macro_f1")  # metrics that need trials of both classes
 _LEVELS = ("partial", "full")
 Rows = tuple[list[str], list[list[str]]]  # header, rows
@@ -15,31 +14,12 @@ Rows = tuple[list[str], list[list[str]]]  # header, rows
 
 def scheme_order(summary: Mapping[str, Any]) -> tuple[int, str]:
     """Sorts runs by scheme: the order of papers, then names."""
-    return (summary.get("display") or {}).get("order", 100), summary["scheme"]
-
-
-def best_described(summaries: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The first run of a scheme that says how it is shown, or just the first."""
-    return next((summary for summary in summaries if summary.get("display")), summaries[0])
+    return summary["display"]["order"], summary["scheme"]
 
 
 def columns_of(summary: Mapping[str, Any], parts: bool = False) -> list[MetricColumn]:
-    """The columns of a scheme's tables (with `parts` of those by setting), as its runs declare them.
-
-    A run that declares none, of an older release, has those of decisions and whatever other metrics it has.
-    """
-    display = summary.get("display")
-    if display is not None:
-        return [MetricColumn(**column) for column in display["part_columns" if parts else "columns"]]
-    if parts:
-        return list(DECISIONS)
-    known = {column.metric for column in DECISIONS}
-    more = sorted(
-        name
-        for name, value in summary["metrics"].items()
-        if value is not None and name not in known and not name.startswith(_OWN_VIEW)
-    )
-    return [*DECISIONS, *(MetricColumn(name, name.replace("_", " ")) for name in more)]
+    """The columns of a scheme's tables (with `parts` of those by setting), as its runs declare them."""
+    return [MetricColumn(**column) for column in summary["display"]["part_columns" if parts else "columns"]]
 
 
 def headline_rows(summary: Mapping[str, Any]) -> Rows:
@@ -100,7 +80,7 @@ def runs_tables(summaries: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
     """Each table of one scheme: a row a run, whatever verifier and language."""
     scheme = summaries[0]["scheme"]
     by_group: dict[str, list[MetricColumn]] = {}
-    for column in columns_of(best_described(summaries)):
+    for column in columns_of(summaries[0]):
         by_group.setdefault(column.group, []).append(column)
     for group, columns in by_group.items():
         rows = [

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from citeverifier.evaluation.schemes.base import MetricColumn, Scheme, Table, value_text
+from citeverifier.evaluation.schemes.base import MetricColumn, Scheme, Table
 from citeverifier.evaluation.schemes.pairs import PART_COLUMNS
 from citeverifier.evaluation.schemes.shares import Share
 from citeverifier.evaluation.schemes.three_levels import ThreeWay, three_level_shares, three_ways
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
-from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate, intervals, points
+from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate
 from citeverifier.metrics.correlation import kendall, one_against_one, pearson, spearman
 from citeverifier.metrics.decisions import Floats, ratio
 from citeverifier.metrics.ranking import ndcg
@@ -48,8 +48,8 @@ class SupportLevels(Scheme):
     """Each pair at both levels; its score is the sum of both, its expected support in [0, 2].
 
     Labels count full = 2, partial = 1, none = 0. A pair labelled none to partial (refuted or corrupted, or a binary
-    source's "unsupported") is read as `below_full`: partial, as paper 2 reads contradicted details, or none; `details`
-    has the metrics under the other reading. Other intervals and unlabelled pairs are left out, and counted.
+    source's "unsupported") is read as `below_full`: partial, as paper 2 reads contradicted details, or none. Other
+    intervals and unlabelled pairs are left out, and counted.
 
     Where pairs have evidence, the documents of a statement's pairs are cut into chunks of `chunk_words` words and each
     is asked about. A chunk with a sentence whose Jaccard index with a sentence of the evidence is `jaccard` or more has
@@ -122,14 +122,13 @@ class SupportLevels(Scheme):
         return shares | {name: estimate(samples) for name, samples in measures.items()}
 
     def details(self, records: Sequence[Pair], predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
-        """The confusion matrix, the other reading of labels below full, what was ranked and what could not be."""
+        """The confusion matrix, what was ranked and what could not be."""
         ways = three_ways(predictions, default=False)
         ranked = {_statement(p.trial) for p in predictions if p.answers}
         statements = {_statement(p.trial) for p in predictions}
         confusion = Counter((way.gold, way.decided) for way in ways if way.decided is not None)
         return {
             "confusion": {g.label: {d.label: confusion[g, d] for d in Support} for g in Support},
-            "below_full": self._other_reading(predictions, ways, sampled),
             "ranking": {
                 "statements": len(statements),
                 "without_a_gain": len(statements - ranked),
@@ -140,34 +139,12 @@ class SupportLevels(Scheme):
         }
 
     def detail_tables(self, details: Mapping[str, Any]) -> Iterator[Table]:
-        """Confusion matrix, the other reading of labels below full, what was ranked and what was left out."""
+        """Confusion matrix, what was ranked and what was left out."""
         levels = list(details["confusion"])
         confusion = [[level, *(str(n) for n in details["confusion"][level].values())] for level in levels]
         yield "Decided (columns) of labels (rows)", ["label", *levels], confusion
-        other = details["below_full"]
-        if other:
-            columns = [column for column in self.columns if column.metric in other["metrics"]]
-            title = (
-                f"With the {other['pairs']} pairs labelled none to partial read as {other['other']}, "
-                f"not as {other['read_as']}"
-            )
-            row = [value_text(other["metrics"][c.metric], other["intervals"].get(c.metric)) for c in columns]
-            yield title, [column.title for column in columns], [row]
         counts = {**details["ranking"], **{f"pairs left out: {why}": n for why, n in details["left_out"].items()}}
         yield "Ranked, and left out", ["what", "number"], [[k.replace("_", " "), str(n)] for k, n in counts.items()]
-
-    def _other_reading(
-        self, predictions: Sequence[Prediction], ways: Sequence[ThreeWay], sampled: Resamples
-    ) -> dict[str, Any] | None:
-        below = {p.trial.pair.id for p in predictions if p.trial.setting.endswith(BELOW_FULL)}
-        if not below:
-            return None
-        other = Support.NONE if self.below_full == Support.PARTIAL else Support.PARTIAL
-        again = [replace(way, gold=other) if way.pair in below else way for way in ways]
-        measures = {**_agreement(again, sampled), "three_level_macro_f1": _macro_f1(again, sampled)}
-        estimates = {name: estimate(samples) for name, samples in measures.items()}
-        reading = {"pairs": len(below), "read_as": self.below_full.label, "other": other.label}
-        return {**reading, "metrics": points(estimates), "intervals": intervals(estimates)}
 
     def _label(self, pair: Pair) -> Support | None:
         if pair.support_min is None or pair.support_min == pair.support_max:

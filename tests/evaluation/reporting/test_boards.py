@@ -140,17 +140,6 @@ def test_statement_only_is_a_reference(leave: Leave, worked_example: Example, tm
     assert boards(tmp_path)[0].rows[0].figures == "reference"
 
 
-def test_a_run_of_an_older_release_shows_its_own_metrics(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    folder = leave(tmp_path / "a", Merged(), [worked_example], good, label="a")
-    told = json.loads((folder / "metrics.json").read_text())
-    told["metrics"]["citation_recall"] = 0.25
-    (folder / "metrics.json").write_text(json.dumps(told | {"scheme": "new", "display": None}))
-    (board,) = boards(tmp_path)
-    (column,) = [column for column in board.columns if column.metric == "citation_recall"]
-    assert column.title == "citation recall"
-    assert board.rows[0].cells["citation_recall"].text == "0.250"
-
-
 def test_markdown_and_csv_rows_fit_their_headers(two: Path) -> None:
     made = boards(two)
     tables = list(markdown_tables(made[0]))

@@ -14,6 +14,8 @@ from llm_server import ScriptedServer
 from tiny_models import DELTA, tiny_checkpoint
 
 from citeverifier.evaluation.reporting.model_card import EXAMPLE, model_card
+from citeverifier.evaluation.reporting.summary import display_of
+from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.models.checkpoint import read_config
 from citeverifier.records import Support
 from citeverifier.verifiers.ordinal import OrdinalVerifier
@@ -21,6 +23,7 @@ from citeverifier.verifiers.ordinal import OrdinalVerifier
 NAME = "org/verifier"
 RUN = {
     "scheme": "merged", "lang": "pl", "verifier": "citeverifier", "n": 100, "unscored": 4,
+    "display": display_of(Merged()),
     "data": {"path": "/home/somebody/hotpot.json", "split": "test", "sha256": "cd" * 32},
     "metrics": {"accuracy": 0.71, "f1": 0.7, "auroc": None, "twin_accuracy": 0.4},
     "intervals": {"accuracy": [0.65, 0.77], "f1": [0.6, 0.8]},

@@ -93,7 +93,7 @@ def rewrite(file: Path, change: Callable[[list[dict[str, Any]]], Any]) -> None:
 
 def test_predictions_read_back_are_arrays(file: Path) -> None:
     trials = read_predictions(file)
-    assert (len(trials.examples), trials.statements) == (5, 2)
+    assert len(trials.examples) == 5
     assert (trials.scored.sum(), trials.decision.sum(), trials.gold.sum()) == (4, 2, 2)
     assert sorted(trials.score[trials.scored].tolist()) == [0.1, 0.4, 0.8, 0.9]
     assert np.isnan(trials.score[~trials.scored]).all()

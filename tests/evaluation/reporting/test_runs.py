@@ -29,21 +29,16 @@ def test_runs_are_sorted_by_scheme_language_and_name(leave: Leave, worked_exampl
     ]  # fmt: skip
 
 
-def test_schemes_that_declare_no_place_come_last(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        leave(tmp_path / name, Merged(), [worked_example], lambda trial: 0.5, label=name)
-    told = json.loads((tmp_path / "a/metrics.json").read_text())
-    (tmp_path / "a/metrics.json").write_text(json.dumps(told | {"scheme": "a_new_one", "display": None}))
-    assert [run.summary["scheme"] for run in read_runs([tmp_path])[0]] == ["merged", "a_new_one"]
-
-
 @pytest.mark.parametrize(
     ("content", "told"),
     [
         ('{"scheme": "merg', "got no whole JSON (Unterminated string"),
         ("", "got no whole JSON"),
         ("[1, 2]", "expected the metrics.json of a run, got list"),
-        ('{"scheme": "merged"}', "got one without lang, verifier, data, n, unscored, metrics, intervals"),
+        (
+            '{"scheme": "merged"}',
+            "got one without scheme_settings, lang, verifier, data, n, unscored, metrics, intervals,",
+        ),
     ],
 )
 def test_a_bad_metrics_json_is_left_out_by_name(

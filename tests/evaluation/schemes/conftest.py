@@ -1,4 +1,4 @@
-"""Shared by the scheme tests: verifiers that answer by hand, and the statements behind the papers' golden counts."""
+"""Shared by the scheme tests: verifiers that answer by hand."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import pytest
 
 from citeverifier.cost import Cost
-from citeverifier.records import Document, Example, Pair, Statement, Support
+from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector
 
 
@@ -50,29 +49,3 @@ class SelectorByHand(Selector):
                 found = tuple(i for i, document in enumerate(listing.documents) if document.text in chosen)
                 made.append(Selection(found, cost=Cost(calls=1, tokens=10)))
         return made
-
-
-@pytest.fixture
-def paper_examples() -> list[Example]:
-    """252 statements, half of them twins, 218 citations, 2,496 trials: twelve questions have nine documents."""
-    examples = []
-    for i in range(126):
-        documents = tuple(Document("", f"Text {j}.") for j in range(9 if i >= 114 else 10))
-        cited = (0, 1) if i < 92 else (0,)
-        statement = Statement(f"S {i}", cited, corrupted=f"T {i}", altered_in=cited[:1], edit="date")
-        examples.append(Example(f"q{i:03}", "en", f"q{i:03}", "", documents, (statement,)))
-    return examples
-
-
-def chosen_sets(examples: Sequence[Example], counts: tuple[int, int, int, int], exact: int) -> dict[str, set[str]]:
-    """The documents cited by a verifier that ends with these counts (TP, FN, FP, TN) and exact statements."""
-    _, fn, fp, _ = counts
-    wrong = len(examples) * 2 - exact
-    twins = min(fp, wrong - (fn + 1) // 2)
-    chosen = {f"S {i}": {f"Text {d}." for d in e.statements[0].citations} for i, e in enumerate(examples)}
-    chosen |= {f"T {i}": set() for i in range(len(examples))}
-    for i in range(fn):
-        chosen[f"S {i % (wrong - twins)}"].remove(f"Text {i // (wrong - twins)}.")
-    for i in range(fp):
-        chosen[f"T {i % twins}"].add(f"Text {i // twins}.")
-    return chosen

@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-import numpy as np
 import pytest
+from by_hand import ByHand
 
-from citeverifier.cost import Cost
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Example, Pair, Support
-from citeverifier.verifiers.base import Scorer, Scores
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
 HALF = {PARTIAL: DecisionThreshold(0.5, "by hand"), FULL: DecisionThreshold(0.5, "by hand")}
-
-
-@dataclass
-class ByHand(Scorer):
-    """Scores by a function; nan comes with a reason naming the pair. Keeps what was asked."""
-
-    of: Callable[[Pair, Support], float]
-    notes: Mapping[str, int] = field(default_factory=dict)
-    asked: list[tuple[Support, list[str]]] = field(default_factory=list)
-    name: str = "by hand"
-
-    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        self.asked.append((level, [pair.id for pair in pairs]))
-        values = np.array([self.of(pair, level) for pair in pairs], dtype=np.float64)
-        reasons = {i: f"no score for {pair.id}" for i, pair in enumerate(pairs) if math.isnan(values[i])}
-        return Scores(values, reasons, Cost(distinct_pairs=len(pairs) - 1, calls=2, tokens=100, notes=self.notes))
 
 
 def number(pair: Pair) -> int:
@@ -47,12 +28,12 @@ def test_one_call_a_level_and_every_score_at_its_trial(pairs: list[Pair]) -> Non
 
     verifier = ByHand(of)
     predictions, _ = run_scheme(Pairs(), verifier, pairs, HALF)
-    assert verifier.asked == [(PARTIAL, [pair.id for pair in pairs]), (FULL, [pair.id for pair in pairs])]
+    assert verifier.asked == [(PARTIAL, pairs), (FULL, pairs)]
     assert len(predictions) == 48
     for prediction in predictions:
         expected = of(prediction.trial.pair, prediction.trial.level)
         if math.isnan(expected):
-            assert (prediction.score, prediction.decision, prediction.reason) == (None, None, "no score for p4")
+            assert (prediction.score, prediction.decision, prediction.reason) == (None, None, "no answer")
         else:
             assert (prediction.score, prediction.reason) == (expected, None)
     assert sum(prediction.score is None for prediction in predictions) == 1
@@ -63,12 +44,12 @@ def test_a_level_nobody_asks_about_is_not_scored(worked_example: Example) -> Non
     predictions, cost = run_scheme(Merged(), verifier, [worked_example], {FULL: DecisionThreshold(0.95, "by hand")})
     assert [level for level, _ in verifier.asked] == [FULL]
     assert [prediction.decision for prediction in predictions] == [False] * 5
-    assert (cost.pairs, cost.distinct_pairs, cost.calls, cost.tokens) == (5, 4, 2, 100)
+    assert (cost.pairs, cost.distinct_pairs, cost.calls, cost.tokens) == (5, 5, 1, 50)
 
 
 def test_costs_and_notes_add_up_over_the_levels(pairs: list[Pair]) -> None:
     _, cost = run_scheme(Pairs(), ByHand(lambda pair, level: 0.5, notes={"windowed": 3, "packed": 0}), pairs, HALF)
-    assert (cost.pairs, cost.distinct_pairs, cost.calls, cost.tokens) == (48, 46, 4, 200)
+    assert (cost.pairs, cost.distinct_pairs, cost.calls, cost.tokens) == (48, 48, 2, 480)
     assert cost.notes == {"windowed": 6, "packed": 0}
     assert cost.seconds > 0
 

@@ -16,7 +16,7 @@ from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.support_levels import SupportLevels
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.evaluation.thresholds import DecisionThreshold
-from citeverifier.metrics.bootstrap import Resamples, resamples
+from citeverifier.metrics.bootstrap import resamples
 from citeverifier.records import Document, Pair, Support
 
 from .conftest import ScorerByHand
@@ -176,25 +176,6 @@ def test_unscored_pairs_are_left_out(pairs: list[Pair]) -> None:
     assert metrics(SupportLevels(), whole) == pytest.approx(metrics(SupportLevels(), kept))
     nothing = metrics(SupportLevels(), folded(SupportLevels(), pairs, lambda trial: math.nan))
     assert np.isnan(list(nothing.values())).all()
-
-
-def test_both_readings_of_labels_below_full_are_reported(pairs: list[Pair]) -> None:
-    mixed = [*pairs, *(labelled(pair, NONE, PARTIAL) for pair in pairs[:6])]
-    found = {}
-    for reading in (NONE, PARTIAL):
-        scheme = SupportLevels(below_full=reading)
-        predictions = folded(scheme, mixed, lambda trial: len(trial.id) % 7 / 7)
-        other = scheme.details([], predictions, _sampled(predictions))["below_full"]
-        assert (other["pairs"], other["read_as"]) == (6, reading.label)
-        found[reading] = metrics(scheme, predictions), other["metrics"]
-    assert found[NONE][1]["pearson"] == pytest.approx(found[PARTIAL][0]["pearson"])
-    assert found[PARTIAL][1]["auc_fs_ns"] == pytest.approx(found[NONE][0]["auc_fs_ns"])
-    exact = folded(SupportLevels(), pairs)
-    assert SupportLevels().details([], exact, _sampled(exact))["below_full"] is None
-
-
-def _sampled(predictions: list[Prediction]) -> Resamples:
-    return resamples([p.trial.pair.example for p in predictions])
 
 
 def test_a_run_asks_pairs_and_chunks_in_one_call_a_level(cited: list[Pair]) -> None:

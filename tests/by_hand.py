@@ -1,0 +1,30 @@
+"""A Scorer whose scores are given by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from citeverifier.cost import Cost
+from citeverifier.records import Pair, Support
+from citeverifier.verifiers.base import Scorer, Scores
+
+
+@dataclass
+class ByHand(Scorer):
+    """Scores by a function of a pair and the level, nan is unscored; keeps what was asked, call by call."""
+
+    of: Callable[[Pair, Support], float]
+    name: str = "by hand"
+    notes: Mapping[str, int] = field(default_factory=lambda: {"windowed": 1})
+    asked: list[tuple[Support, list[Pair]]] = field(default_factory=list)
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        self.asked.append((level, list(pairs)))
+        values = np.array([self.of(pair, level) for pair in pairs], dtype=np.float64)
+        reasons = {i: "no answer" for i, value in enumerate(values) if math.isnan(value)}
+        cost = Cost(distinct_pairs=len(pairs), calls=1, tokens=10 * len(pairs), notes=self.notes)
+        return Scores(values, reasons, cost)
