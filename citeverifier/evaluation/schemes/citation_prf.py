@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from citeverifier.evaluation.schemes.base import MetricColumn, Scheme
 from citeverifier.evaluation.schemes.shares import Share, means
-from citeverifier.evaluation.schemes.trials import Asker, Prediction, Trial, premise_trial
+from citeverifier.evaluation.schemes.trials import Asker, Prediction, Trial, either, folded, premise_trial
 from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate, harmonic
 from citeverifier.records import Example, Support
 
@@ -72,7 +72,7 @@ class CitationPrf(Scheme):
         for whole, citations in _statements(trials):
             if whole.premise and whole.id not in known:
                 asked.append(whole)
-            if len(citations) < 2 or not _either(known.get(whole.id)):
+            if len(citations) < 2 or not either(known.get(whole.id)):
                 continue
             for citation in citations:
                 if citation.id not in known:
@@ -85,14 +85,14 @@ class CitationPrf(Scheme):
         """One prediction a trial."""
         known = {answer.trial.id: answer for answer in answers}
         threshold = next((answer.threshold for answer in answers), None)
-        folded = []
+        predictions = []
         for whole, citations in _statements(trials):
             answer = known.get(whole.id) or Prediction(whole, 0.0, threshold, False, None)
-            folded.append(replace(answer, answers=(answer,) if whole.premise else ()))
+            predictions.append(replace(answer, answers=(answer,) if whole.premise else ()))
             for citation in citations:
                 alone, rest = known.get(citation.id), known.get(_rest(citations, citation).id)
-                folded.append(_precision(citation, answer, alone, rest))
-        return folded
+                predictions.append(_precision(citation, answer, alone, rest))
+        return predictions
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
         """citation_recall, citation_precision and corrupted_recall."""
@@ -129,11 +129,6 @@ def _rest(citations: Sequence[Trial], citation: Trial) -> Trial:
     return premise_trial(f"{citation.id}/rest", "precision.rest", others)
 
 
-def _either(answer: Prediction | None) -> bool:
-    """Whether the answer is yes by the fitted threshold or at 0.5."""
-    return answer is not None and bool(answer.decision or answer.decided(default=True))
-
-
 def _open(alone: Prediction) -> bool:
     """Whether the rest has to be asked: alone is no by the fitted threshold or at 0.5."""
     return alone.score is not None and not (alone.decision and alone.decided(default=True))
@@ -141,24 +136,11 @@ def _open(alone: Prediction) -> bool:
 
 def _precision(citation: Trial, whole: Prediction, alone: Prediction | None, rest: Prediction | None) -> Prediction:
     """`alone` and `rest` are None where they were not asked."""
-    answers = tuple(answer for answer in (whole, alone, rest) if answer is not None)
-    for answer in answers:
-        if answer.decision is None:
-            reason = f"documents {[i + 1 for i in answer.trial.premise]}: {answer.reason}"
-            return Prediction(citation, None, whole.threshold, None, reason, answers=answers)
 
-    def relevant(*, default: bool) -> bool:
+    def relevant(default: bool) -> bool:
         if not whole.decided(default=default):
             return False
         by_itself = alone is None or bool(alone.decided(default=default))
         return by_itself or not (rest and rest.decided(default=default))
 
-    return Prediction(
-        citation,
-        None,
-        whole.threshold,
-        relevant(default=False),
-        None,
-        at_default=relevant(default=True),
-        answers=answers,
-    )
+    return folded(citation, (whole, alone, rest), relevant)

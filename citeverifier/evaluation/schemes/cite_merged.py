@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from citeverifier.evaluation.schemes.each_document import EachDocument
-from citeverifier.evaluation.schemes.trials import Prediction, Trial, premise_trial
+from citeverifier.evaluation.schemes.trials import Prediction, Trial, either, folded, premise_trial
 from citeverifier.records import Support
 
 
@@ -39,20 +39,20 @@ class CiteMerged(EachDocument):
             whole = _whole(ordered)
             if whole.id not in known:
                 asked.append(whole)
-            elif _supports(known[whole.id]) and len(ordered) > 1:
+            elif either(known[whole.id]) and len(ordered) > 1:
                 asked += [rest for trial in ordered if (rest := _rest(ordered, trial)).id not in known]
         return asked
 
     def fold(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Prediction]:
         """One prediction a trial."""
         known = {answer.trial.id: answer for answer in answers}
-        folded: dict[int, Prediction] = {}
+        predictions: dict[int, Prediction] = {}
         for group in self.by_statement(trials):
             ordered = [trials[i] for i in group]
             whole = known[_whole(ordered).id]
             for i in group:
-                folded[i] = _folded(trials[i], whole, known.get(_rest(ordered, trials[i]).id))
-        return [folded[i] for i in range(len(trials))]
+                predictions[i] = _cited(trials[i], whole, known.get(_rest(ordered, trials[i]).id))
+        return [predictions[i] for i in range(len(trials))]
 
 
 def _whole(ordered: Sequence[Trial]) -> Trial:
@@ -65,22 +65,11 @@ def _rest(ordered: Sequence[Trial], left_out: Trial) -> Trial:
     return premise_trial(f"{left_out.id}/rest", f"{left_out.setting}.rest", rest)
 
 
-def _supports(whole: Prediction) -> bool:
-    return bool(whole.decision or whole.decided(default=True))
-
-
-def _folded(trial: Trial, whole: Prediction, rest: Prediction | None) -> Prediction:
+def _cited(trial: Trial, whole: Prediction, rest: Prediction | None) -> Prediction:
     """`rest` is None where it was not asked: nothing left, or a whole that does not support."""
-    answers = (whole,) if rest is None else (whole, rest)
-    for answer in answers:
-        if answer.score is None:
-            what = answer.trial.setting.rpartition(".")[2]
-            return Prediction(trial, None, whole.threshold, None, f"{what}: {answer.reason}", answers=answers)
 
-    def cited(*, default: bool) -> bool:
+    def cited(default: bool) -> bool:
         return bool(whole.decided(default=default)) and not (rest and rest.decided(default=default))
 
-    lost = max(0.0, (whole.score or 0.0) - (rest.score or 0.0 if rest else 0.0)) if _supports(whole) else 0.0
-    return Prediction(
-        trial, lost, whole.threshold, cited(default=False), None, at_default=cited(default=True), answers=answers
-    )
+    lost = max(0.0, (whole.score or 0.0) - (rest.score or 0.0 if rest else 0.0)) if either(whole) else 0.0
+    return folded(trial, (whole, rest), cited, lost)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from citeverifier.evaluation.schemes.trials import Prediction
+from citeverifier.evaluation.schemes.trials import Prediction, by_statement
 from citeverifier.metrics.bootstrap import Resamples, share_samples
 from citeverifier.metrics.decisions import Floats
 from citeverifier.metrics.ranking import ndcg
@@ -47,13 +47,12 @@ def exact_shares(predictions: Sequence[Prediction], *, default: bool) -> list[Sh
 
     A statement with an unscored trial is unscored: it counts neither way.
     """
-    right: dict[tuple[str, str, str], bool | None] = {}
-    for prediction in predictions:
-        key = prediction.trial.statement
-        decision, so_far = prediction.decided(default=default), right.get(key, True)
-        known = decision is not None and so_far is not None
-        right[key] = (so_far and decision == prediction.trial.gold) if known else None
-    return [Share("exact", example, value) for (example, _, _), value in right.items() if value is not None]
+    shares = []
+    for (example, _, _), own in by_statement(predictions).items():
+        decided = [(p.decided(default=default), p.trial.gold) for p in own]
+        if all(decision is not None for decision, _ in decided):
+            shares.append(Share("exact", example, all(decision == gold for decision, gold in decided)))
+    return shares
 
 
 def ranked_shares(predictions: Sequence[Prediction]) -> list[Share]:
@@ -61,11 +60,8 @@ def ranked_shares(predictions: Sequence[Prediction]) -> list[Share]:
 
     Statements that cite nothing (twins) or have a document without a score are left out.
     """
-    statements: dict[tuple[str, str, str], list[Prediction]] = {}
-    for prediction in predictions:
-        statements.setdefault(prediction.trial.statement, []).append(prediction)
     shares = []
-    for (example, _, _), asked in statements.items():
+    for (example, _, _), asked in by_statement(predictions).items():
         scores = [p.score for p in asked if p.score is not None]
         gains = np.array([float(p.trial.gold) for p in asked])
         if len(scores) == len(asked) and gains.any():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
@@ -55,6 +55,35 @@ class Prediction:
         if self.at_default is not None or self.score is None:
             return self.at_default
         return self.score >= 0.5
+
+
+def by_statement(predictions: Sequence[Prediction]) -> dict[tuple[str, str, str], list[Prediction]]:
+    """The predictions of each statement (`Trial.statement`), in their order."""
+    statements: dict[tuple[str, str, str], list[Prediction]] = {}
+    for prediction in predictions:
+        statements.setdefault(prediction.trial.statement, []).append(prediction)
+    return statements
+
+
+def either(answer: Prediction | None) -> bool:
+    """Whether an answer came and is yes, by the fitted threshold or at 0.5: both decisions are reported."""
+    return answer is not None and bool(answer.decision or answer.decided(default=True))
+
+
+def folded(
+    trial: Trial, answers: Sequence[Prediction | None], decide: Callable[[bool], bool], score: float | None = None
+) -> Prediction:
+    """A prediction from several answers (None where nothing was asked), unscored where one of them is.
+
+    `decide`: the decision, given whether it is that at 0.5.
+    """
+    asked = tuple(answer for answer in answers if answer is not None)
+    threshold = asked[0].threshold
+    for answer in asked:
+        if answer.decision is None:
+            what = answer.trial.setting.rpartition(".")[2]
+            return Prediction(trial, None, threshold, None, f"{what}: {answer.reason}", answers=asked)
+    return Prediction(trial, score, threshold, decide(False), None, at_default=decide(True), answers=asked)
 
 
 def premise_trial(identity: str, setting: str, trials: Sequence[Trial]) -> Trial:
