@@ -135,13 +135,6 @@ def test_unscored_trials_are_left_out_of_the_headline_and_wrong_beside_it(
     assert summary["settings"]["added"]["unscored"] == 0
 
 
-def test_without_unscored_trials_both_columns_agree(evaluate: Evaluate, mini: list[Example]) -> None:
-    _, summary = evaluate(Merged(), mini, noisy)
-    assert summary["unscored"] == 0
-    wrong = summary["unscored_as_wrong"]["metrics"]
-    assert wrong == {name: summary["metrics"][name] for name in wrong}
-
-
 def test_nothing_scored_gives_null_not_a_number(evaluate: Evaluate, worked_example: Example) -> None:
     for scheme in (Merged(), Separate(), CiteSeparate()):
         _, summary = evaluate(scheme, [worked_example], lambda trial: math.nan)
@@ -234,7 +227,3 @@ def test_statements_are_counted_by_language(evaluate: Evaluate, worked_example: 
     both = [worked_example, replace(worked_example, lang="pl")]
     assert evaluate(CiteSeparate(), both, noisy)[1]["cost"]["statements"] == 4
     assert evaluate(CiteSeparate(include_corrupted=False), both, noisy)[1]["cost"]["statements"] == 2
-
-
-def test_there_is_an_audit_only_where_one_was_made(evaluate: Evaluate, worked_example: Example) -> None:
-    assert evaluate(Merged(), [worked_example], noisy)[1]["audit"] is None

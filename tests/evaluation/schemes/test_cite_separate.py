@@ -30,10 +30,6 @@ def test_twins_can_be_left_out(worked_example: Example) -> None:
     assert [trial.setting for trial in without] == ["statement"] * 10
 
 
-def test_the_level_can_be_chosen(worked_example: Example) -> None:
-    assert {trial.level for trial in CiteSeparate(level=Support.FULL).trials([worked_example])} == {Support.FULL}
-
-
 def test_exact_is_of_whole_statements(worked_example: Example) -> None:
     scheme = CiteSeparate()
     trials = scheme.trials([worked_example])

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import pytest
-
-from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.trials import Trial
 from citeverifier.records import Example, Support
@@ -85,31 +82,3 @@ def test_one_citation_is_neither_replaced_nor_removed(worked_example: Example) -
 def test_without_other_documents_nothing_is_replaced_or_added(worked_example: Example) -> None:
     short = replace(worked_example, documents=worked_example.documents[:2])
     assert set(by_setting(short, Merged())) == {"correct", "incorrect", "removed"}
-
-
-def test_without_a_twin_nothing_is_incorrect(worked_example: Example) -> None:
-    statement = replace(worked_example.statements[0], corrupted=None, altered_in=(), edit=None)
-    settings = by_setting(replace(worked_example, statements=(statement,)), Merged())
-    assert set(settings) == set(GOLD) - {"incorrect"}
-
-
-def test_the_level_can_be_chosen(worked_example: Example) -> None:
-    trials = Merged(level=Support.PARTIAL).trials([worked_example])
-    assert {trial.level for trial in trials} == {Support.PARTIAL}
-
-
-@pytest.mark.parametrize(
-    ("correct", "incorrect", "right"), [(0.9, 0.1, True), (0.9, 0.9, False), (0.1, 0.1, False), (0.1, 0.9, False)]
-)
-def test_twins_are_compared_with_the_cited_documents(
-    worked_example: Example, correct: float, incorrect: float, right: bool
-) -> None:
-    scheme = Merged()
-    trials = scheme.trials([worked_example])
-    # The other settings score the other way round, so that taking one of them shows.
-    scores = [{"correct": correct, "incorrect": incorrect}.get(t.setting, 1 - correct) for t in trials]
-    shares = scheme.shares(decide(trials, scores, {}, {Support.FULL: 0.5}), default=False)
-    assert [(share.metric, share.right) for share in shares] == [
-        ("twin_accuracy", right),
-        ("twin_accuracy_date", right),
-    ]

@@ -121,6 +121,22 @@ def test_context_is_the_question_where_asked_for(kind: type[Merged], worked_exam
     assert {t.pair.context for t in kind(context=True).trials([worked_example])} == {worked_example.question}
 
 
+@pytest.mark.parametrize("kind", SCHEMES)
+@pytest.mark.parametrize("level", [Support.PARTIAL, Support.FULL])
+def test_the_level_can_be_chosen(kind: type[Merged], level: Support, worked_example: Example) -> None:
+    assert {t.level for t in kind(level=level).trials([worked_example])} == {level}
+
+
+@pytest.mark.parametrize("kind", SCHEMES)
+def test_without_a_twin_nothing_is_asked_about_it(kind: type[Merged], worked_example: Example) -> None:
+    statement = replace(worked_example.statements[0], corrupted=None, altered_in=(), edit=None)
+    without, asked = (
+        kind().trials([replace(worked_example, statements=(s,))]) for s in (statement, worked_example.statements[0])
+    )
+    settings = {t.setting.split(".")[0] for t in asked}
+    assert {t.setting for t in without} == settings - {"incorrect", "corrupted"} < settings
+
+
 def test_no_twin_to_ask_about_is_an_error(worked_example: Example) -> None:
     statement = replace(worked_example.statements[0], corrupted=None)
     asker = Asker("merged", replace(worked_example, statements=(statement,)), 0, 13, False)

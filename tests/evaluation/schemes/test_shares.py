@@ -1,0 +1,149 @@
+"""Held: a statement is exact where all its trials are right; twins are told apart on one premise; unscored is out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citeverifier.data.mini import load_mini
+from citeverifier.evaluation.schemes.base import decide
+from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.evaluation.schemes.shares import Share, exact_shares, twin_shares
+from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.records import Document, Example, Statement, Support
+
+Score = Callable[[Trial], float]
+
+
+def right(trial: Trial) -> float:
+    return 0.9 if trial.gold else 0.1
+
+
+def wrong(trial: Trial) -> float:
+    return 1 - right(trial)
+
+
+# --- exact ----------------------------------------------------------------------------------------------------------
+
+
+def exact(examples: Sequence[Example], score: Score, *, default: bool = False) -> list[Share]:
+    trials = CiteSeparate().trials(examples)
+    predictions = decide(trials, [score(trial) for trial in trials], {}, {Support.PARTIAL: 0.7})
+    return exact_shares(predictions, default=default)
+
+
+def test_one_item_a_statement_twin_and_language(worked_example: Example) -> None:
+    both = [worked_example, replace(worked_example, lang="pl")]
+    assert exact(both, right) == [Share("exact", "worked", True)] * 4
+
+
+@pytest.mark.parametrize(("default", "expected"), [(False, [False, True]), (True, [True, True])])
+def test_exact_at_the_threshold_and_at_one_half(worked_example: Example, default: bool, expected: list[bool]) -> None:
+    shares = exact([worked_example], lambda trial: 0.6 if trial.gold else 0.1, default=default)
+    assert [share.right for share in shares] == expected
+
+
+@given(st.lists(st.lists(st.sampled_from([True, False, None]), min_size=3, max_size=3), min_size=1, max_size=6))
+def test_exact_against_its_definition(outcomes: list[list[bool | None]]) -> None:
+    """One wrong trial makes a statement wrong, an unscored one leaves it out, right or wrong."""
+    documents = tuple(Document("", f"Text {i}.") for i in range(3))
+    statements = tuple(Statement(f"Statement {i}.", (i % 3,)) for i in range(len(outcomes)))
+    example = Example("e", "en", "e", "", documents, statements)
+
+    def score(trial: Trial) -> float:
+        outcome = outcomes[int(trial.pair.statement_id.removeprefix("e/s"))][trial.premise[0]]
+        return math.nan if outcome is None else right(trial) if outcome else wrong(trial)
+
+    expected = [all(trials) for trials in outcomes if None not in trials]
+    assert [share.right for share in exact([example], score)] == expected
+
+
+# --- twins ----------------------------------------------------------------------------------------------------------
+
+
+def scored(examples: list[Example], scores: dict[str, float], threshold: float = 0.5) -> list[Prediction]:
+    """Predictions of separate whose trials score by setting; others score 0.5."""
+    trials = Separate().trials(examples)
+    return decide(trials, [scores.get(t.setting, 0.5) for t in trials], {}, {Support.PARTIAL: threshold})
+
+
+def told_apart(predictions: list[Prediction], *, default: bool = False) -> list[bool]:
+    shares = twin_shares(predictions, "correct", "incorrect.altered", default=default)
+    return [bool(share.right) for share in shares if share.metric == "twin_accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "twin", "expected"),
+    [
+        (0.8, 0.2, [True]), (0.8, 0.8, [False]), (0.2, 0.2, [False]), (0.2, 0.8, [False]),
+        (math.nan, 0.2, []), (0.8, math.nan, []),
+    ],
+)  # fmt: skip
+def test_both_sides_must_be_right_and_scored(
+    worked_example: Example, statement: float, twin: float, expected: list[bool]
+) -> None:
+    assert told_apart(scored([worked_example], {"correct": statement, "incorrect.altered": twin})) == expected
+
+
+@pytest.mark.parametrize(
+    ("scheme", "twin_setting", "asked"),
+    [(Merged(), "incorrect", {0, 1}), (Separate(), "incorrect.altered", {0})],  # document 1 was not altered
+)
+@pytest.mark.parametrize(("true", "false"), [(0.9, 0.1), (0.9, 0.9), (0.1, 0.1), (0.1, 0.9)])
+def test_schemes_compare_the_twin_on_the_premise_of_the_statement(
+    worked_example: Example, scheme: Any, twin_setting: str, asked: set[int], true: float, false: float
+) -> None:
+    def score(trial: Trial) -> float:  # all other trials answer the other way round, so that taking one shows
+        on_it = set(trial.premise) == asked
+        return {"correct": true, twin_setting: false}.get(trial.setting, 1 - true) if on_it else 1 - true
+
+    trials = scheme.trials([worked_example])
+    predictions = decide(trials, [score(trial) for trial in trials], {}, dict.fromkeys(Support, 0.5))
+    shares = [(share.metric, share.right) for share in scheme.shares(predictions, default=False)]
+    told = true > 0.5 > false
+    assert shares == [("twin_accuracy", told), ("twin_accuracy_date", told)]
+
+
+@pytest.mark.parametrize(("statement", "twin", "count"), [((1,), (0,), 0), ((0, 5), (5, 0), 1)])
+def test_a_premise_is_a_set_asked_on_both_sides(
+    worked_example: Example, statement: tuple[int, ...], twin: tuple[int, ...], count: int
+) -> None:
+    premises = {"correct": statement, "incorrect.altered": twin}
+    predictions = scored([worked_example], {"correct": 0.8, "incorrect.altered": 0.2})
+    moved = [
+        replace(p, trial=replace(p.trial, premise=premises[p.trial.setting]))
+        for p in predictions
+        if p.trial.premise == (0,)
+    ]
+    assert told_apart(moved) == [True] * count
+
+
+def test_twins_at_one_half(worked_example: Example) -> None:
+    predictions = scored([worked_example], {"correct": 0.8, "incorrect.altered": 0.6}, threshold=0.7)
+    assert (told_apart(predictions), told_apart(predictions, default=True)) == ([True], [False])
+
+
+def test_languages_and_statements_are_twins_of_their_own(worked_example: Example) -> None:
+    both = [worked_example, replace(worked_example, lang="pl")]
+    two = [replace(example, statements=example.statements * 2) for example in both]
+    assert len(told_apart(scored(two, {"correct": 0.8, "incorrect.altered": 0.2}))) == 4
+
+
+def test_shares_by_edit_sum_to_the_whole() -> None:
+    examples = load_mini("test", "en")
+    predictions = scored(examples, {"correct": 0.8, "incorrect.altered": 0.2})
+    shares = twin_shares(predictions, "correct", "incorrect.altered", default=False)
+    statements = [statement for example in examples for statement in example.statements]
+    edits = Counter(f"twin_accuracy_{statement.edit}" for statement in statements for _ in statement.altered_in)
+    assert Counter(share.metric for share in shares) == edits + Counter(twin_accuracy=edits.total())
+    assert len(edits) > 3
+    assert {share.example for share in shares} <= {example.id for example in examples}
