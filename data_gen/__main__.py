@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-import logging
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,29 +18,37 @@ from citeverifier.commands.errors import plain_errors
 from citeverifier.paths import configs_dir
 
 if TYPE_CHECKING:
-    from citeverifier.llm.client import LLM
     from data_gen.pipeline import Chain, Stage
     from data_gen.tools import Tools
 
-log = logging.getLogger(__name__)
+LLMS = ("llm", "corruptor", "translator")  # groups of the config; a step's `llm` names one, null takes the first
 
 
 def run(config: DictConfig) -> Path:
     """Run the pipeline, print what was asked, kept and dropped, and leave the dataset in output_dir."""
-    from data_gen.pipeline import report, run_chain, table_rows
-
-    folder = Path(config.output_dir)
-    if config.dry_run:
-        plan(config)
-        return folder
     from citeverifier.evaluation.reporting.tables import print_table
     from citeverifier.provenance import provenance
+    from data_gen.pipeline import plan_chain, report, run_chain, table_rows
 
-    tools, translator = make_tools(config)
-    chains = chains_of(config, tools, translator)
+    folder = Path(config.output_dir)
+    tools = make_tools(config)
+    chains = chains_of(config, tools)
+    if config.dry_run:
+        with tempfile.TemporaryDirectory() as scratch:
+            planned = [stage for chain in chains for stage in plan_chain(chain, Path(scratch))]
+        title = "dry run: nothing was sent; as if every record were kept and every first attempt good"
+        columns = {
+            "stage": "stage",
+            "asked": "records",
+            "calls": "calls",
+            "tokens": "tokens in",
+            "cost": "cost of these",
+        }
+        print_table(title, *table_rows(planned, columns))
+        return folder
     tallies = [done for chain in chains for done in run_chain(chain, folder / "stages")]
     print_table(f"pipeline={config.pipeline.name}", *table_rows(tallies))
-    for llm in dict.fromkeys(kit.llm() for kit in (tools, translator) if config.asks):
+    for llm in dict.fromkeys(kit.llm() for kit in tools.values() if config.asks):
         cached, failed = (llm.spent.notes.get(note, 0) for note in ("cached", "failed"))
         print(
             f"{llm.name}: sent {llm.spent.calls:,} calls in this run; {cached:,} replies came without one, "
@@ -60,9 +67,8 @@ def finish(config: DictConfig, folder: Path, files: Mapping[str, Path], versions
     from hydra.utils import instantiate
 
     from citeverifier.evaluation.reporting.tables import print_table
-    from data_gen.card import dataset_card
+    from data_gen.card import dataset_card, publish
     from data_gen.pack import PairRecipe, pack, packed_rows
-    from data_gen.publish import publish
     from data_gen.review import write_review
     from data_gen.stage import read_stage
 
@@ -89,31 +95,30 @@ def finish(config: DictConfig, folder: Path, files: Mapping[str, Path], versions
         print(f"published: {publish(folder, config.hub.repo_id, private=config.hub.private)}")
 
 
-def make_tools(config: DictConfig) -> tuple[Tools, Tools]:
-    """The LLM and the verifier as the config names them, made when first asked for; the same with the translator."""
+def make_tools(config: DictConfig) -> dict[str, Tools]:
+    """LLM and verifier as the config names them, made when first asked for; one set of tools for each LLM's name."""
     from hydra.utils import instantiate
 
     from data_gen.tools import Tools
 
+    dry = {"dry_run": True} if config.dry_run else {}
+
+    def maker(node: DictConfig) -> Any:
+        return functools.cache(lambda: instantiate(node, **dry, _convert_="all"))
+
+    verifier: Any = OmegaConf.to_container(config.verifier)
     tools = Tools(
-        llm=_llm(config, config.llm),
+        llm=maker(config.llm),
         verifier=functools.cache(lambda: instantiate(config.verifier, _convert_="all")),
         seed=config.seed,
         shares=dict(config.splits),
+        verifier_settings=verifier,
     )
-    other = config.get("translator")
-    return tools, tools if other is None else replace(tools, llm=_llm(config, other))
+    others = {name: replace(tools, llm=maker(config[name])) for name in LLMS[1:] if config.get(name)}
+    return {name: others.get(name, tools) for name in LLMS}
 
 
-def _llm(config: DictConfig, node: DictConfig) -> Callable[[], LLM]:
-    """The LLM of a node; counting only in a dry run."""
-    from hydra.utils import instantiate
-
-    dry = {"dry_run": True} if config.dry_run else {}
-    return functools.cache(lambda: instantiate(node, **dry, _convert_="all"))
-
-
-def chains_of(config: DictConfig, tools: Tools, translator: Tools) -> list[Chain]:
+def chains_of(config: DictConfig, tools: Mapping[str, Tools]) -> list[Chain]:
     """The pipeline's chains; one without a path is left out."""
     from data_gen.pipeline import Chain, file_hash
     from data_gen.questions import read_questions
@@ -133,43 +138,25 @@ def chains_of(config: DictConfig, tools: Tools, translator: Tools) -> list[Chain
             "limit": config.limit if name == "main" else None,
             "seed": config.seed,
         }
-        stages = [_stage(config, stage, translator if stage == "translate" else tools) for stage in names]
+        stages = [_stage(config, stage, tools) for stage in names]
         read = functools.partial(read_questions, data, **drawn)
         chains.append(Chain(name, read, {**data, **drawn, "sha256": file_hash(data["path"])}, stages))
     return chains
 
 
-def _stage(config: DictConfig, name: str, tools: Tools) -> Stage:
+def _stage(config: DictConfig, name: str, tools: Mapping[str, Tools]) -> Stage:
     from hydra.utils import instantiate
 
     from data_gen.pipeline import Stage
 
     step: Any = OmegaConf.to_container(config.steps[name], resolve=True)
+    llm = step.pop("llm", LLMS[0])
+    if llm not in tools:
+        raise ValueError(f"steps.{name}.llm: expected one of {', '.join(LLMS)}, got {llm!r}")
     if config.dry_run and name == "source":
         step["statements"] = True  # stand-ins for what an LLM would write
     shared = {"seed": config.seed, "splits": dict(config.splits)}
-    judged = {"verifier": OmegaConf.to_container(config.verifier)} if name in config.judging else {}
-    make = instantiate({**step, "_partial_": True}, _convert_="all")
-    return Stage(name, make, {**step, **shared, **judged}, tools)
-
-
-def plan(config: DictConfig) -> None:
-    """Print how many calls and tokens the run would take, sending nothing."""
-    from citeverifier.evaluation.reporting.tables import print_table
-    from data_gen.pipeline import money, plan_chain
-
-    with tempfile.TemporaryDirectory() as folder:
-        chains = chains_of(config, *make_tools(config))
-        planned = [stage for chain in chains for stage in plan_chain(chain, Path(folder))]
-    rows = [
-        [name, f"{tally.asked:,}", f"{tally.cost.calls:,}", f"{tally.cost.tokens:,}", money(tally.cost)]
-        for name, tally in planned
-    ]
-    print_table(
-        "dry run: nothing was sent; as if every record were kept and every first attempt good",
-        ["stage", "records", "calls", "tokens in", "cost of these"],
-        rows,
-    )
+    return Stage(name, instantiate({**step, "_partial_": True}, _convert_="all"), {**step, **shared}, tools[llm])
 
 
 @hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name="data_gen")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 
-from citeverifier.llm.client import Request
-from citeverifier.llm.parsing import without_thinking
+from citeverifier.llm.parsing import parse_indices, without_thinking
 from citeverifier.llm.prompts import Prompt
-from citeverifier.records import Example, Statement
-from citeverifier.text.markers import cited_sentences, remove_markers
+from citeverifier.llm.request import Request
+from citeverifier.records import LANGUAGES, Example, Statement
+from citeverifier.text.language import language, words_of_all
+from citeverifier.text.markers import CitedSentence, Unmarked, cited_sentences, remove_markers
 from citeverifier.text.words import words
 from data_gen.checks import failure, in_language, is_refusal
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
+
+CLOSING = "closing"  # kind of a statement whose citations stand behind a later sentence of its paragraph
 
 
 def by_llm(
@@ -29,8 +34,10 @@ def by_llm(
     """The LLM answers from the numbered documents, citing them; its text is split into statements.
 
     An answer is dropped where it is empty, refuses, is over `max_words`, in another language, cites a document that is
-    not there, or has no cited statement. Sentences without a citation, and those that cite more than `max_citations`,
-    stay as statements that cite nothing; those under `min_statement_words` go.
+    not there, or has no cited statement. Uncited sentences before a marker that closes their paragraph's next sentence
+    take its citations (kind "closing"). Sentences that stay without a citation, and those that cite more than
+    `max_citations`, are statements that cite nothing; those under `min_statement_words` go. A sentence that only points
+    to documents ("This is found in [4].") gives its citations to the one before.
     """
     template = Prompt.load(prompt, prompt_lang)
     made_with = tools.made_with(template)
@@ -51,7 +58,8 @@ def read_answer(
     example: Example, text: str, max_words: int = 400, min_statement_words: int = 4, max_citations: int = 3
 ) -> Outcome:
     """The example with the statements of an answer with citation markers, or why it has none."""
-    unmarked = remove_markers(text.strip(), len(example.documents))
+    text = text.strip()
+    unmarked = remove_markers(text, len(example.documents))
     length = len(words(unmarked.text))
     if not length:
         return drop("empty answer", text)
@@ -66,7 +74,7 @@ def read_answer(
         return drop("cites a document that is not there", text)
     counts: Counter[str] = Counter()
     statements = []
-    for sentence in sentences:
+    for sentence in _closed(_said(sentences, unmarked, text, len(example.documents), counts)):
         positions = tuple(sorted(sentence.positions))
         if len(words(sentence.text)) < min_statement_words:
             counts["statement too short"] += 1
@@ -77,10 +85,90 @@ def read_answer(
         elif not positions:
             counts["statement without citation"] += 1
         kind = {0: "uncited", 1: "single"}.get(len(positions), "several")
-        statements.append(Statement(sentence.text, positions, kind=kind))
+        statements.append(Statement(sentence.text, positions, kind=CLOSING if sentence.closing and positions else kind))
     if not any(statement.citations for statement in statements):
         return drop("no cited statement", text, counts)
-    return keep(replace(example, statements=tuple(statements), answer=unmarked.text), counts=counts)
+    answer = " ".join(statement.text for statement in statements)
+    return keep(replace(example, statements=tuple(statements), answer=answer), counts=counts)
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """What a sentence says, what it cites, whether its marker ends it, whether it took a later one's citations."""
+
+    text: str
+    positions: tuple[int, ...]
+    paragraph: int
+    ends_in_marker: bool = False
+    closing: bool = False
+
+
+def _said(
+    sentences: list[CitedSentence], unmarked: Unmarked, text: str, count: int, counts: Counter[str]
+) -> list[_Sentence]:
+    """The sentences that state something; of the others the citations go to the sentence before."""
+    said: list[_Sentence] = []
+    for sentence in sentences:
+        raw = text[unmarked.original(sentence.start) : unmarked.original(sentence.end)]
+        positions, plain, paragraph = sentence.positions, sentence.text, unmarked.text.count("\n", 0, sentence.start)
+        if _only_points(raw):
+            counts["sentence only points to documents"] += 1
+            cites = positions or parse_indices(raw, count)[0] or ()
+            if said and said[-1].paragraph == paragraph:
+                said[-1] = replace(said[-1], positions=tuple(dict.fromkeys((*said[-1].positions, *cites))))
+            continue
+        if lead := _lead().match(raw):
+            plain = remove_markers(raw[lead.end() :], count).text
+            plain = plain[:1].upper() + plain[1:]
+        if _named_document().search(raw[lead.end() if lead else 0 :]):
+            counts["statement names documents by number"] += 1
+            continue
+        last = unmarked.place(sentence.markers[-1].start) if sentence.markers else sentence.start
+        ends = bool(sentence.markers) and not words(unmarked.text[last : sentence.end])
+        said.append(_Sentence(plain, positions, paragraph, ends))
+    return said
+
+
+def _closed(said: list[_Sentence]) -> list[_Sentence]:
+    """Uncited sentences with the citations of the next cited one, where its marker ends it in the same paragraph."""
+    closed: list[_Sentence] = []
+    following: _Sentence | None = None
+    for sentence in reversed(said):
+        if sentence.positions:
+            following = sentence
+        elif following is not None and following.ends_in_marker and following.paragraph == sentence.paragraph:
+            sentence = replace(sentence, positions=following.positions, closing=True)
+        closed.append(sentence)
+    return closed[::-1]
+
+
+@cache
+def _documents() -> str:
+    """A pattern of documents by number: "document [4]", "documents [4], [5] and source 6"."""
+    stems = tuple(label[:4] for label in words_of_all("marker_labels"))
+    spelt = sorted((word for word in words_of_all("reference_words") if word.startswith(stems)), key=len, reverse=True)
+    label = rf"(?:{'|'.join(spelt)})\b\.?"
+    glue = "|".join(word for code in LANGUAGES for word in language(code).reply_words["and"])
+    marker = r"(?:[\[【][^\]】\n]*\d[^\]】\n]*[\]】]|\d+)"
+    return rf"\b{label}\s*{marker}(?:\s*(?:,|&|\b(?:{glue})\b)*\s*(?:{label}\s*)?{marker})*"
+
+
+@cache
+def _named_document() -> re.Pattern[str]:
+    return re.compile(_documents(), re.IGNORECASE)
+
+
+@cache
+def _lead() -> re.Pattern[str]:
+    """What may go without a loss: "According to document [4], "."""
+    return re.compile(rf"[^,\[【]{{0,40}}?{_documents()},\s*", re.IGNORECASE)
+
+
+def _only_points(raw: str) -> bool:
+    """Whether a sentence says nothing but where something is found."""
+    pointing = words_of_all("reference_words")
+    said = [word for word in words(raw) if not word[0].isdigit()]
+    return bool(re.search(r"\d", raw)) and all(word in pointing for word in said)
 
 
 def own(tools: Tools) -> Step:

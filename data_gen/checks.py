@@ -4,29 +4,70 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from citeverifier.data.perturb import names, numbers
+from citeverifier.llm.connection import TOO_LONG
+from citeverifier.llm.dialects import TAGGED
 from citeverifier.llm.parsing import parse_json
+from citeverifier.llm.request import Reply, Request
 from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import normalise, words
+
+T = TypeVar("T")
 
 _LONG = 16  # a text of so many words holds a stop word or a letter of its language's own
 _FEW = 3  # so many names tell whether names were kept
 _CAPITAL_FIRST = re.compile(r"^\W*\w+")
 _STEM = 4  # letters that survive inflection: "Warsaw", "Warszawie"
 
-_FAILURES = {"cut": "reply cut off", "refused": "refusal", "empty": "empty reply", "expected JSON": "no JSON"}
+TOO_LONG_PROMPT = "prompt too long for the model"
 NO_REPLY = "no reply"  # the server gave none; the client has tried again already
+_FAILURES = {
+    "cut": "reply cut off", "refused": "refusal", "empty": "empty reply", "expected JSON": "no JSON", TAGGED: TAGGED,
+    TOO_LONG: TOO_LONG_PROMPT,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Refused:
+    """No attempt gave anything usable: the last one's reason, and the text in question."""
+
+    reason: str
+    detail: str | None
 
 
 def failure(error: str | None) -> str:
-    """Why a reply has no text, as one of a few reasons to count; NO_REPLY where asking in another way is no help."""
+    """Why a reply has no text, as one of a few reasons to count."""
     return next((reason for start, reason in _FAILURES.items() if (error or "").startswith(start)), NO_REPLY)
+
+
+def first_usable(
+    requests: Iterable[Request], read: Callable[[str, int], T | str], what: str, counts: Counter[str]
+) -> Generator[Request, Reply, T | Refused]:
+    """Ask until `read` makes something of a reply.
+
+    `read` takes the text and the attempt's number; it gives a value, or what is wrong with the text as a string. Each
+    attempt that gave nothing is counted as "`what`: reason". Where asking in another way is no help, nothing further is
+    asked.
+    """
+    refused = Refused(NO_REPLY, None)
+    for attempt, request in enumerate(requests):
+        reply = yield request
+        value = failure(reply.error) if reply.text is None else read(reply.text, attempt)
+        if not isinstance(value, str):
+            return value
+        refused = Refused(value, reply.text or reply.error)
+        counts[f"{what}: {value}"] += 1
+        if value in (NO_REPLY, TOO_LONG_PROMPT):
+            break
+    return refused
 
 
 def is_refusal(text: str) -> bool:
@@ -35,21 +76,27 @@ def is_refusal(text: str) -> bool:
     return any(start.startswith(phrase) for code in LANGUAGES for phrase in language(code).refusals)
 
 
-def object_schema(**fields: str | Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of an object with these fields: a type, or the strings that a field may be."""
-    properties = {
-        name: {"type": kind} if isinstance(kind, str) else {"type": "string", "enum": list(kind)}
-        for name, kind in fields.items()
-    }
+def object_schema(**fields: int | Sequence[str] | None) -> dict[str, Any]:
+    """The JSON schema of an object of strings, in the order of the prompt.
+
+    A field is the most characters that it may have, None for any number, or the strings that it may be.
+    """
+    properties: dict[str, Any] = {}
+    for name, bound in fields.items():
+        properties[name] = {"type": "string"}
+        if isinstance(bound, int):
+            properties[name]["maxLength"] = bound
+        elif bound is not None:
+            properties[name]["enum"] = list(bound)
     return {"type": "object", "properties": properties, "required": list(fields), "additionalProperties": False}
 
 
-def json_object(text: str) -> Mapping[str, Any] | str:
-    """The one JSON object of a reply, or why there is none: "refusal" or "no JSON"."""
+def json_object(text: str, *strings: str) -> Mapping[str, Any] | str:
+    """The one JSON object of a reply, whose fields `strings` are strings, or why there is none."""
     value, _ = parse_json(text)
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and all(isinstance(value.get(name), str) for name in strings):
         return value
-    return "refusal" if is_refusal(text) else "no JSON"
+    return "refusal" if not isinstance(value, Mapping) and is_refusal(text) else "no JSON"
 
 
 def in_language(text: str, lang: str) -> bool:
@@ -75,6 +122,31 @@ def _small_words(lang: str) -> frozenset[str]:
 def same_words(first: str, second: str) -> bool:
     """Whether two texts differ in nothing but spacing, case and punctuation."""
     return normalise(first) == normalise(second)
+
+
+def stands_in(part: str, text: str) -> bool:
+    """Whether the words of a part stand in a text in a row."""
+    return bool(words(part)) and f" {normalise(part)} " in f" {normalise(text)} "
+
+
+def unaltered(before: str, after: str, lang: str) -> str | None:
+    """Why putting `after` in the place of `before` alters no fact, as far as words tell; None where it may.
+
+    Leaving something out alters nothing, unless it is a negation; nor do other forms of the same words in their order.
+    """
+    small, negations = _small_words(lang), set(language(lang).reply_words["not"])
+    gone, come = ([word for word in words(text) if word not in small] for text in (before, after))
+    if set(gone) & negations != set(come) & negations:
+        return None
+    if len(gone) == len(come) and all(map(_same_word, gone, come)):
+        return "the same in other words"
+    return "leaves something out" if set(come) < set(gone) else None
+
+
+def _same_word(one: str, other: str) -> bool:
+    """Whether two words are equal, or one is the beginning of the other: "America", "American"."""
+    short, long = sorted((one, other), key=len)
+    return short == long or (len(short) > _STEM and short.isalpha() and long.startswith(short))
 
 
 def lost_numbers(source: str, target: str) -> list[str]:

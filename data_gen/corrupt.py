@@ -1,32 +1,49 @@
-"""Stage `corrupt`: corrupted twins of statements, by an LLM or by rule.
+"""Stages `corrupt`, `check` and `compare`: corrupted twins of statements, and what others say of them.
 
 The benchmark alters the core information of a statement, training data one detail of it: paper 1 found edits of
 details the better training data. The kind of edit asked for goes round in rotation, so that no kind is what the model
-happens to like most.
+happens to like most. An LLM names the words to change and what takes their place; the twin is made here, so that
+nothing else of the statement changes. A twin stays where the rules see a fact altered and the LLM, with the documents
+before it, sees the twin unsupported. What a trained verifier says is counted and decides nothing: it would keep the
+easy twins and drop the hard ones.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import random
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from citeverifier.data.perturb import perturb
-from citeverifier.llm.client import Request
 from citeverifier.llm.prompts import Prompt
-from citeverifier.records import Example, Statement
-from citeverifier.text.words import normalise, words
-from data_gen.checks import NO_REPLY, failure, in_language, is_refusal, json_object, object_schema, same_words
+from citeverifier.llm.request import Request
+from citeverifier.records import Example, Statement, Support
+from citeverifier.text.words import words
+from citeverifier.verifiers.llm import LLMVerdict
+from citeverifier.verifiers.prompted import words_of
+from data_gen.checks import (
+    Refused,
+    first_usable,
+    in_language,
+    is_refusal,
+    json_object,
+    object_schema,
+    same_words,
+    stands_in,
+    unaltered,
+)
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
+from data_gen.verdicts import Checking, judging, premise
 
-SCHEMA = object_schema(corrupted="string", document="integer", before="string", after="string")
-
-
+SCHEMA = object_schema(before=200, after=200)
 LENGTH = (0.6, 1.6)  # bounds of a twin's words over its statement's
 MIN_KEPT = 0.5  # the least share of the statement's words that its twin keeps; less is another statement
+_QUOTES, _STOPS = " \"'“”„«»", ".,;:!?"
 
 
 def by_llm(
@@ -36,10 +53,10 @@ def by_llm(
     kinds: Sequence[str],
     prompt_lang: str = "en",
     attempts: int = 2,
-    max_tokens: int = 512,
+    max_tokens: int = 128,
     require: bool = False,
 ) -> Step:
-    """The LLM rewrites each cited statement so that its documents no longer support it.
+    """The LLM names words of each cited statement and others for their place, which make the statement wrong.
 
     prompt: `corrupt_core` or `corrupt_detail`, or a prompt of your own.
     kinds: kinds of edit, asked for in rotation; a further attempt asks for the next kind.
@@ -52,55 +69,73 @@ def by_llm(
 
     def ask(example: Example) -> Asking:
         counts: Counter[str] = Counter()
-        statements = [replace(s, corrupted=None, altered_in=(), edit=None) for s in example.statements]
-        cited = [(number, statement) for number, statement in enumerate(statements) if statement.citations]
-        for number, statement in cited:
+        statements = [without_twin(statement) for statement in example.statements]
+        for number, statement in enumerate(statements):
+            if not statement.citations:
+                continue
             turn = _turn(f"{example.id}:{number}", len(kinds))
-            documents = [example.documents[i] for i in statement.citations]
-            for attempt in range(attempts):
-                kind = kinds[(turn + attempt) % len(kinds)]
-                messages = template.render(
-                    question=example.question, statement=statement.text, documents=documents, kind=kind
-                )
-                reply = yield Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=attempt)
-                twin = failure(reply.error) if reply.text is None else read_twin(example, statement, reply.text)
-                if isinstance(twin, Statement):
-                    statements[number] = replace(twin, edit=kind)
-                    break
-                counts[f"twin: {twin}"] += 1
-                if twin == NO_REPLY:
-                    break
-        if require and not any(statement.corrupted for statement in statements):
-            return drop("no twin", None, counts)
+            in_turn = [kinds[(turn + attempt) % len(kinds)] for attempt in range(attempts)]
+            asked = [
+                template.render(question=example.question, statement=statement.text, kind=kind) for kind in in_turn
+            ]
+            requests = [
+                Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=attempt)
+                for attempt, messages in enumerate(asked)
+            ]
+            read = functools.partial(_read, example, statement, in_turn)
+            twin = yield from first_usable(requests, read, "twin", counts)
+            if not isinstance(twin, Refused):
+                statements[number] = twin
         meta = marked(example, "corrupt", made_with)
-        return keep(replace(example, statements=tuple(statements), meta=meta), counts=counts)
+        return _with_twins(replace(example, meta=meta), statements, counts, require)
 
     return asking(ask, tools.llm(), made_with)
 
 
+def without_twin(statement: Statement) -> Statement:
+    """The statement alone."""
+    return replace(statement, corrupted=None, altered_in=(), edit=None)
+
+
+def _with_twins(example: Example, statements: Sequence[Statement], counts: Counter[str], require: bool) -> Outcome:
+    if require and not any(statement.corrupted for statement in statements):
+        return drop("no twin", None, +counts)
+    return keep(replace(example, statements=tuple(statements)), counts=+counts)
+
+
+def _read(example: Example, statement: Statement, kinds: Sequence[str], text: str, attempt: int) -> Statement | str:
+    twin = read_twin(example, statement, text)
+    return twin if isinstance(twin, str) else replace(twin, edit=kinds[attempt])
+
+
 def read_twin(example: Example, statement: Statement, text: str) -> Statement | str:
-    """The statement with its twin, or what is wrong with the reply."""
-    reply = json_object(text)
+    """The statement with the twin that a reply describes, or what is wrong with it."""
+    reply = json_object(text, "before", "after")
     if isinstance(reply, str):
         return reply
-    if not isinstance(reply.get("corrupted"), str):
-        return "no JSON"
-    corrupted = " ".join(reply["corrupted"].split())
-    problem = wrong_with_twin(statement.text, corrupted, example.lang)
-    if problem is not None:
-        return problem
-    named, before = reply.get("document"), reply.get("before")
-    if not isinstance(named, int) or isinstance(named, bool) or not 1 <= named <= len(statement.citations):
-        return "names no cited document"
-    span = before if isinstance(before, str) and before and before in statement.text else None
-    return replace(statement, corrupted=corrupted, altered_in=(statement.citations[named - 1],), span=span)
+    before, after = (" ".join(reply[name].split()).strip(_QUOTES) for name in ("before", "after"))
+    for sign in _STOPS:  # one of the two often takes the full stop along
+        before = before.removesuffix(sign) if sign not in after else before
+        after = after.removesuffix(sign) if sign not in before else after
+    if not words(before) or not words(after):
+        return "empty"
+    spelt = r"\s+".join(re.escape(word) for word in before.split())
+    places = list(re.finditer(rf"(?<!\w){spelt}(?!\w)", statement.text, re.IGNORECASE))
+    if not places:
+        return "its words are not in the statement"
+    corrupted = statement.text
+    for place in reversed(places):
+        new = after[0].upper() + after[1:] if place.start() == 0 and place.group()[0].isupper() else after
+        corrupted = f"{corrupted[: place.start()]}{new}{corrupted[place.end() :]}"
+    problem = wrong_with_twin(statement.text, corrupted, example.lang) or unaltered(before, after, example.lang)
+    if problem is None and any(stands_in(corrupted, text) for text in _texts(example, statement.citations)):
+        problem = "stands in a document"
+    return problem or _twin(example, statement, corrupted, places[0].group())
 
 
 def wrong_with_twin(text: str, corrupted: str, lang: str) -> str | None:
-    """What is wrong with a twin as a text (empty, unchanged, refusal, language, length, another statement), or None."""
+    """What is wrong with a twin as a text (unchanged, refusal, language, length, another statement), or None."""
     old, new = words(text), words(corrupted)
-    if not new:
-        return "empty"
     if same_words(text, corrupted):
         return "unchanged"
     if is_refusal(corrupted):
@@ -111,6 +146,20 @@ def wrong_with_twin(text: str, corrupted: str, lang: str) -> str | None:
         return "length"
     kept = (Counter(old) & Counter(new)).total() / max(1, len(old))
     return "another statement" if kept < MIN_KEPT else None
+
+
+def _texts(example: Example, positions: Sequence[int]) -> list[str]:
+    return [f"{example.documents[i].title}. {example.documents[i].text}" for i in positions]
+
+
+def _twin(example: Example, statement: Statement, corrupted: str, before: str) -> Statement:
+    """The statement with its twin; altered is the one cited document that holds what was changed."""
+    cited = zip(statement.citations, _texts(example, statement.citations), strict=True)
+    holding = [i for i, text in cited if stands_in(before, text)]
+    if len(statement.citations) == 1:
+        holding = list(statement.citations)
+    # held by several documents, each of them may contradict the twin: not known which does by itself
+    return replace(statement, corrupted=corrupted, span=before, altered_in=tuple(holding) if len(holding) == 1 else ())
 
 
 def _turn(key: str, count: int) -> int:
@@ -124,36 +173,59 @@ def by_rules(tools: Tools, *, require: bool = False) -> Step:
     def change(example: Example) -> Outcome:
         counts: Counter[str] = Counter()
         statements = []
+        context = "\n".join(_texts(example, range(len(example.documents))))
         for number, statement in enumerate(example.statements):
             if statement.citations and statement.corrupted is None:
-                statement = _perturbed(example, number, random.Random(f"{tools.seed}:{example.id}:{number}"))
-                counts["twin: no rule applies"] += statement.corrupted is None
+                rng = random.Random(f"{tools.seed}:{example.id}:{number}")
+                cited = "\n".join(_texts(example, statement.citations))
+                twin = perturb(statement.text, cited=cited, context=context, lang=example.lang, rng=rng)
+                counts["twin: no rule applies"] += twin is None
+                if twin is not None:
+                    statement = replace(_twin(example, statement, twin.text, twin.before), edit=twin.rule)
             statements.append(statement)
-        if require and not any(statement.corrupted for statement in statements):
-            return drop("no twin", None, +counts)
-        if tuple(statements) == example.statements:  # its twins are the source's own
-            return keep(example, counts=+counts)
-        meta = marked(example, "corrupt", {"model": "rules"})
-        return keep(replace(example, statements=tuple(statements), meta=meta), counts=+counts)
+        if tuple(statements) != example.statements:  # else its twins are the source's own
+            example = replace(example, meta=marked(example, "corrupt", {"model": "rules"}))
+        return _with_twins(example, statements, counts, require)
 
     return one_by_one(change)
 
 
-def _perturbed(example: Example, number: int, rng: random.Random) -> Statement:
-    statement = example.statements[number]
-    texts = [f"{document.title}. {document.text}" for document in example.documents]
-    cited = "\n".join(texts[i] for i in statement.citations)
-    change = perturb(statement.text, cited=cited, context="\n".join(texts), lang=example.lang, rng=rng)
-    if change is None:
-        return statement
-    holding = [i for i in statement.citations if f" {normalise(change.before)} " in f" {normalise(texts[i])} "]
-    if len(statement.citations) == 1:
-        holding = list(statement.citations)
-    return replace(
-        statement,
-        corrupted=change.text,
-        edit=change.rule,
-        span=change.before,
-        # held by several documents, each of them may contradict the twin: not known which does by itself
-        altered_in=tuple(holding) if len(holding) == 1 else (),
-    )
+def checked_by_llm(tools: Tools, *, prompt: str = "zero_shot", prompt_lang: str = "en", require: bool = False) -> Step:
+    """Takes out twins that the LLM still sees supported by all of their documents, or gives no verdict on.
+
+    `require` drops records without any twin left.
+    """
+    llm, made_with = tools.llm(), tools.made_with(Prompt.load(prompt, prompt_lang))
+    judge = LLMVerdict(llm, prompt, prompt_lang)
+
+    def ask(example: Example) -> Asking:
+        counts: Counter[str] = Counter()
+        statements = list(example.statements)
+        for number, statement in enumerate(statements):
+            if statement.corrupted is None:
+                continue
+            pair = premise(example, number, statement.citations, corrupted=True)
+            reply = yield judge.request(pair, Support.FULL)
+            said = words_of(reply)
+            value = None if said is None else judge.read(said, reply.probabilities, pair, Support.FULL)[0]
+            if value is None or value >= 0.5:
+                counts[f"twin: {'no verdict' if value is None else 'still supported'}"] += 1
+                statements[number] = without_twin(statement)
+        return _with_twins(replace(example, meta=marked(example, "check", made_with)), statements, counts, require)
+
+    return asking(ask, llm, made_with)
+
+
+def compared(tools: Tools, *, level: str = "full", threshold: float | None = None) -> Step:
+    """Counts what the verifier says of each twin, with all cited documents; every twin stays.
+
+    The threshold is that of the filter: null takes the verifier's own of the level, else 0.5.
+    """
+
+    def check(example: Example) -> Checking:
+        numbers = [number for number, statement in enumerate(example.statements) if statement.corrupted is not None]
+        verdicts = yield [premise(example, n, example.statements[n].citations, corrupted=True) for n in numbers]
+        said = {True: "sees it supported", False: "agrees", None: "gives no score"}
+        return keep(example, counts=Counter(f"twin: the verifier {said[supported]}" for supported in verdicts))
+
+    return judging(check, tools, level, threshold)

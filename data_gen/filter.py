@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Literal
 
 from citeverifier.records import Example
+from data_gen.answer import CLOSING
+from data_gen.corrupt import without_twin
 from data_gen.stage import Outcome, Step, drop, keep
 from data_gen.tools import Tools
 from data_gen.verdicts import Checking, judging, premise
@@ -25,8 +27,8 @@ def by_verifier(
 
     threshold: null takes the verifier's own of that level, else 0.5.
     unit: "answer" drops an answer with any statement that fails; "statement" takes that statement's citations away, so
-        that nothing is asked about it, and drops an answer with none left. An unscored statement fails too, and is
-        counted apart.
+        that nothing is asked about it, and drops an answer with none left. A statement that took the citations of a
+        later sentence never costs more than itself. An unscored statement fails too, and is counted apart.
     """
     if unit not in ("answer", "statement"):
         raise ValueError(f"filter.unit: expected answer or statement, got {unit!r}")
@@ -43,12 +45,12 @@ def by_verifier(
 
 def _without(example: Example, failed: dict[int, str], unit: str) -> Outcome:
     counts = Counter(failed.values())
-    if failed and unit == "answer":
-        first = min(failed)
-        return drop(failed[first], example.statements[first].text, counts)
+    fatal = [number for number in failed if unit == "answer" and example.statements[number].kind != CLOSING]
+    if fatal:
+        return drop(failed[fatal[0]], example.statements[fatal[0]].text, counts)
     # They keep their place: a statement has the same number in every language.
     statements = tuple(
-        replace(statement, citations=(), corrupted=None, altered_in=(), edit=None) if n in failed else statement
+        replace(without_twin(statement), citations=()) if n in failed else statement
         for n, statement in enumerate(example.statements)
     )
     if not any(statement.citations for statement in statements):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from citeverifier.llm.client import Request
 from citeverifier.llm.prompts import Prompt
+from citeverifier.llm.request import Request
 from citeverifier.records import Example, Pair, RecordError, Support
-from citeverifier.text.words import normalise, words
-from data_gen.checks import failure, json_object, object_schema
+from data_gen.checks import first_usable, json_object, object_schema, stands_in
 from data_gen.stage import Asking, Step, asking, drop, keep, marked
 from data_gen.tools import Tools
 from data_gen.verdicts import labelled
 
-SCHEMA = object_schema(quote="string", support=[level.label for level in Support])
+SCHEMA = object_schema(quote=600, support=[level.label for level in Support])
 
 
 def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "en", max_tokens: int = 400) -> Step:
@@ -34,15 +34,11 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
             for position in statement.citations:
                 document = example.documents[position]
                 messages = template.render(question=example.question, statement=statement.text, document=document)
-                reply = yield Request(messages, schema=SCHEMA, max_tokens=max_tokens)
-                if reply.text is None:
-                    counts[f"verdict: {failure(reply.error)}"] += 1
-                    continue
-                verdict = read_verdict(reply.text, f"{document.title}\n{document.text}")
+                requests = [Request(messages, schema=SCHEMA, max_tokens=max_tokens)]
+                read = functools.partial(_read, f"{document.title}\n{document.text}")
+                verdict = yield from first_usable(requests, read, "verdict", counts)
                 if isinstance(verdict, Support):
                     judged.append([number, position, verdict.label])
-                else:
-                    counts[f"verdict: {verdict}"] += 1
         if not judged:
             return drop("no usable verdict", None, counts)
         meta = {**marked(example, "grounded", made_with), "judged": judged}
@@ -51,21 +47,21 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
     return asking(ask, tools.llm(), made_with)
 
 
+def _read(document: str, text: str, attempt: int) -> Support | str:
+    return read_verdict(text, document)
+
+
 def read_verdict(text: str, document: str) -> Support | str:
     """The level, or what is wrong with the reply."""
-    reply = json_object(text)
+    reply = json_object(text, "quote")
     if isinstance(reply, str):
         return reply
-    if not isinstance(reply.get("quote"), str):
-        return "no JSON"
     try:
         support = Support.parse(reply.get("support"))
     except RecordError:
         return "unknown level"
-    quote = reply["quote"]
-    if support > Support.NONE and (not words(quote) or f" {normalise(quote)} " not in f" {normalise(document)} "):
-        return "quote not in the document"
-    return support
+    unproven = support > Support.NONE and not stands_in(reply["quote"], document)
+    return "quote not in the document" if unproven else support
 
 
 def judged_pairs(examples: Iterable[Example]) -> Iterator[Pair]:

@@ -7,6 +7,7 @@ The stage's file is read once per split and recipe; besides counts, only hashes 
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,15 +17,39 @@ from typing import Any
 
 from citeverifier.data.load import PairBuilder
 from citeverifier.data.splits import SHARES
-from citeverifier.records import Document, Example, Pair, example_to_json, pair_to_json, write_jsonl
+from citeverifier.records import Document, Example, example_to_json, pair_to_json, write_jsonl
 from citeverifier.text.words import normalise
-from data_gen.parquet import write_parquet
 from data_gen.pipeline import file_hash
 from data_gen.stage import read_stage
 from data_gen.tools import split
 
 SPLITS = ("test", "dev", "train")  # train last: it gives way to the other two
 ENTRY = ("stage", "model", "fingerprint", "prompt", "version")
+
+# The columns of the parquet files, so that no type is guessed.
+TEXT, NUMBER = "string", "int64"
+_MADE = [dict.fromkeys(ENTRY, TEXT)]
+_PAIR = {
+    **dict.fromkeys(("id", "example", "statement_id", "lang", "group", "statement"), TEXT),
+    "documents": [{"title": TEXT, "text": TEXT}],
+    **dict.fromkeys(("context", "support_min", "support_max", "kind"), TEXT),
+    "meta": {"source": TEXT, "made": _MADE},
+}
+_STATEMENT = {
+    "text": TEXT, "citations": [NUMBER], "kind": TEXT, "span": TEXT, "evidence": [{"document": NUMBER, "text": TEXT}],
+    "corrupted": TEXT, "altered_in": [NUMBER], "edit": TEXT,
+}  # fmt: skip
+_EXAMPLE = {
+    **dict.fromkeys(("id", "lang", "group", "question", "answer"), TEXT),
+    "documents": [{"title": TEXT, "text": TEXT, "score": "float64"}],
+    "statements": [_STATEMENT],
+    "meta": {
+        **dict.fromkeys(("source", "type", "split", "reference"), TEXT),
+        "hard_negatives": [NUMBER],
+        "made": _MADE,
+        "review": [dict.fromkeys(("decision", "reviewer", "time"), TEXT)],
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -52,10 +77,6 @@ class Packed:
     reviews: Counter[tuple[str, str]] = field(default_factory=Counter)
     files: dict[str, str | None] = field(default_factory=dict)  # sha256 by name
 
-    def total(self, dataset: str) -> int:
-        """How many records of a dataset."""
-        return sum(count for (name, *_), count in self.counts.items() if name == dataset)
-
 
 def pack(
     chains: Mapping[str, Path],
@@ -73,31 +94,24 @@ def pack(
     no file. Raises ValueError where nothing at all is left.
     """
     packing = _Packing(chains, recipes, shares, max_examples)
-    names = []
+    packed, names = packing.packed, []
     for name in (name for name in SPLITS if name in shares):
         if recipes and write_jsonl(folder / f"{name}.jsonl", packing.pairs(name)):
             names.append(f"{name}.jsonl")
         if examples and write_jsonl(folder / f"examples_{name}.jsonl", packing.examples(name)):
             names.append(f"examples_{name}.jsonl")
-    packed = packing.packed
     if not packed.counts:
         raise ValueError("no records left to pack; the table above says where they were dropped")
     for path in [*folder.glob("*.jsonl")]:
         if path.name not in names:
             path.unlink()  # empty
-    for file in chains.values():
-        _describe(file, packed)
-    packed.files |= {name: file_hash(folder / name) for name in [*names, *write_parquet(folder, names)]}
-    return packed
-
-
-def _describe(file: Path, packed: Packed) -> None:
-    """Count where the questions come from, which models and prompts worked on them, and who reviewed them."""
-    for example in read_stage(file):
+    for example in (example for file in chains.values() for example in read_stage(file)):
         meta = tidy_meta(example.meta)
         packed.sources[meta["source"] or "unknown"] += 1
         packed.makers.update(tuple(entry[key] for key in ENTRY) for entry in meta["made"])
         packed.reviews.update((e["decision"], e["reviewer"]) for e in meta["review"] if e["decision"])
+    packed.files |= {name: file_hash(folder / name) for name in [*names, *_write_parquet(folder, names)]}
+    return packed
 
 
 class _Packing:
@@ -121,10 +135,11 @@ class _Packing:
                 yield from self._recipe_pairs(name, recipe_name, recipe)
 
     def _recipe_pairs(self, name: str, recipe_name: str, recipe: PairRecipe) -> Iterator[dict[str, Any]]:
-        wanted = self._wanted(name, recipe)
+        share = 1.0 if name == "train" else self._shares[name] / self._shares.get("train", sum(self._shares.values()))
+        wanted = {kind: None if size is None else round(size * share) for kind, size in recipe.sizes.items()}
         taken: Counter[str] = Counter()
-        recent = _Recent(self._of_split(recipe.chain, name))
-        for pair in recipe.build(recent):
+        recent: deque[Example] = deque(maxlen=16)  # a pair is built soon after its example is read
+        for pair in recipe.build(_remembered(self._of_split(recipe.chain, name), recent)):
             kind = next((kind for kind in wanted if fnmatch(pair.kind.split(":")[0], kind)), None)
             size = None if kind is None else wanted[kind]
             if kind is None:
@@ -140,16 +155,12 @@ class _Packing:
                     self._held_out.update(_hash(text) for text in (pair.statement, *(d.text for d in pair.documents)))
                 taken[kind] += 1
                 self.packed.counts["pairs", name, pair.lang, f"{recipe_name}: {pair.kind.split(':')[0]}"] += 1
-                yield pair_to_json(pair) | {"meta": recent.meta(pair)}
+                own = (example for example in recent if (example.id, example.lang) == (pair.example, pair.lang))
+                meta = tidy_meta(next(own).meta)
+                yield pair_to_json(pair) | {"meta": {"source": meta["source"], "made": meta["made"]}}
         for kind, size in wanted.items():
             if size is not None and taken[kind] < size and name == "train":
                 self.packed.short[f"{recipe_name}: {kind}"] = f"{taken[kind]:,} of {size:,}"
-
-    def _wanted(self, name: str, recipe: PairRecipe) -> dict[str, int | None]:
-        share = self._shares[name] / self._shares.get("train", sum(self._shares.values()))
-        if name == "train":
-            return dict(recipe.sizes)
-        return {kind: None if size is None else round(size * share) for kind, size in recipe.sizes.items()}
 
     def examples(self, name: str) -> Iterator[dict[str, Any]]:
         """The examples of a split as JSON."""
@@ -187,31 +198,16 @@ def _hash(text: str) -> bytes:
     return hashlib.sha256(normalise(text).encode()).digest()[:12]
 
 
-class _Recent:
-    """Passes examples on and remembers the meta of the last ones, which pairs are built from."""
-
-    def __init__(self, examples: Iterator[Example]) -> None:
-        self._examples = examples
-        self._meta: deque[tuple[tuple[str, str], dict[str, Any]]] = deque(maxlen=16)
-
-    def __iter__(self) -> Iterator[Example]:
-        for example in self._examples:
-            self._meta.append(((example.id, example.lang), tidy_meta(example.meta)))
-            yield example
-
-    def meta(self, pair: Pair) -> dict[str, Any]:
-        """Source and makers of the example that a pair was built from."""
-        meta = next(meta for key, meta in reversed(self._meta) if key == (pair.example, pair.lang))
-        return {"source": meta["source"], "made": meta["made"]}
+def _remembered(examples: Iterator[Example], recent: deque[Example]) -> Iterator[Example]:
+    for example in examples:
+        recent.append(example)
+        yield example
 
 
 def tidy_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
     """A record's meta with the same keys in every record, as parquet needs them."""
     return {
-        "source": meta.get("source"),
-        "type": meta.get("type"),
-        "split": meta.get("split"),
-        "reference": meta.get("reference"),
+        **{key: meta.get(key) for key in ("source", "type", "split", "reference")},
         "hard_negatives": list(meta.get("hard_negatives", ())),
         "made": [{key: entry.get(key) for key in ENTRY} for entry in meta.get("made", ())],
         "review": list(meta.get("review", ())),
@@ -224,3 +220,31 @@ def packed_rows(packed: Packed) -> tuple[list[str], list[list[str]]]:
     keys = sorted({(dataset, lang, kind) for dataset, _, lang, kind in packed.counts})
     rows = [[*key, *(f"{packed.counts[key[0], name, key[1], key[2]]:,}" for name in splits)] for key in keys]
     return ["dataset", "language", "kind", *splits], rows
+
+
+def _write_parquet(folder: Path, names: Iterable[str]) -> list[str]:
+    """The JSONL files as `parquet/pairs_SPLIT.parquet` and `parquet/examples_SPLIT.parquet`; returns their names."""
+    from datasets import Dataset, Features
+    from datasets.utils import disable_progress_bars
+
+    disable_progress_bars()
+    (folder / "parquet").mkdir(exist_ok=True)
+    written = []
+    for name in names:
+        is_examples = name.startswith("examples_")
+        columns = Features(_features(_EXAMPLE if is_examples else _PAIR))
+        written.append(f"parquet/{'' if is_examples else 'pairs_'}{Path(name).stem}.parquet")
+        with tempfile.TemporaryDirectory() as cache:
+            rows = Dataset.from_json(str(folder / name), features=columns, cache_dir=cache)
+            rows.to_parquet(folder / written[-1])
+    return written
+
+
+def _features(kinds: Any) -> Any:
+    from datasets import List, Value
+
+    if isinstance(kinds, str):
+        return Value(kinds)
+    if isinstance(kinds, list):
+        return List(_features(kinds[0]))
+    return {name: _features(kind) for name, kind in kinds.items()}

@@ -17,6 +17,9 @@ from data_gen.tools import Tools
 
 log = logging.getLogger(__name__)
 
+COLUMNS = ("stage", "asked", "kept", "dropped", "within", "calls", "tokens", "cost", "seconds")
+Done = tuple[str, Tally]  # a stage's name and what it did
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -42,18 +45,19 @@ class Chain:
         return [folder / f"{self.name}-{number:02d}-{stage.name}.jsonl" for number, stage in enumerate(self.stages, 1)]
 
 
-def run_chain(chain: Chain, folder: Path) -> list[tuple[str, Tally]]:
+def run_chain(chain: Chain, folder: Path) -> list[Done]:
     """Run the stages of a chain; returns what each did.
 
     A stage whose settings, or those of a stage before it, are others than its file was made with is made anew; one that
     asks an LLM is not, since its file has cost something: raises ValueError that names what differs.
     """
-    tallies: list[tuple[str, Tally]] = []
+    tallies: list[Done] = []
     before: Path | None = None
     settings: dict[str, Any] = {"data": dict(chain.settings)}
     for stage, path in zip(chain.stages, chain.paths(folder), strict=True):
         step = stage.make(replace(stage.tools, before=before))
-        settings = {**settings, stage.name: {**stage.settings, **step.made_with}}
+        verifier = {"verifier": stage.tools.verifier_settings} if step.judges else {}
+        settings = {**settings, stage.name: {**stage.settings, **step.made_with, **verifier}}
         _check_settings(path, settings, step)
         records = chain.read() if before is None else read_stage(before)
         tallies.append((stage.name, run_stage(stage.name, path, records, step)))
@@ -105,13 +109,13 @@ def file_hash(path: str | Path) -> str | None:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def plan_chain(chain: Chain, folder: Path) -> list[tuple[str, Tally]]:
+def plan_chain(chain: Chain, folder: Path) -> list[Done]:
     """Count the calls of a chain without sending any, as if every record were kept and every first attempt good.
 
     Stages that neither ask nor judge run into `folder`; the others pass their records on as they are, so that stand-in
     statements (those that rules make) are what later stages would ask about. The tools' LLMs must be dry.
     """
-    planned: list[tuple[str, Tally]] = []
+    planned: list[Done] = []
     before: Path | None = None
     for stage, path in zip(chain.stages, chain.paths(folder), strict=True):
         step = stage.make(replace(stage.tools, before=before))
@@ -120,40 +124,18 @@ def plan_chain(chain: Chain, folder: Path) -> list[tuple[str, Tally]]:
             llm = stage.tools.llm()
             start = llm.spent
             asked = sum(1 for _ in step.run(records))
-            planned.append((stage.name, Tally(asked, cost=_since(start, llm.spent))))
+            # replies that lie in the cache cost nothing
+            money = None if llm.spent.money is None else llm.spent.money - (start.money or 0.0)
+            cost = Cost(calls=llm.spent.calls - start.calls, tokens=llm.spent.tokens - start.tokens, money=money)
+            planned.append((stage.name, Tally(asked, cost=cost)))
         elif not step.judges:
             run_stage(stage.name, path, records, step)
             before = path
     return planned
 
 
-def _since(start: Cost, end: Cost) -> Cost:
-    """What an LLM counted meanwhile; replies that lie in the cache cost nothing."""
-    paid = None if end.money is None else end.money - (start.money or 0.0)
-    return Cost(calls=end.calls - start.calls, tokens=end.tokens - start.tokens, money=paid)
-
-
-def money(cost: Cost) -> str:
-    """An amount in the currency of the prices, "-" without prices."""
-    return "-" if cost.money is None else f"{cost.money:.2f}"
-
-
-def table_rows(tallies: Sequence[tuple[str, Tally]]) -> tuple[list[str], list[list[str]]]:
-    """(header, rows): one row a stage, below it a row for each reason; the calls are those of the replies used."""
-    header = ["stage", "asked", "kept", "dropped", "within", "calls", "tokens", "cost", "seconds"]
-    rows = []
-    for name, tally in tallies:
-        cost, dropped = tally.cost, sum(tally.dropped.values())
-        spent = [f"{cost.calls:,}", f"{cost.tokens:,}", money(cost), f"{cost.seconds:.1f}"]
-        rows.append([name, f"{tally.asked:,}", f"{tally.kept:,}", f"{dropped:,}", "", *spent])
-        empty = [""] * len(spent)
-        rows += [[f"  {why}", "", "", f"{n:,}", "", *empty] for why, n in sorted(tally.dropped.items())]
-        rows += [[f"  {why}", "", "", "", f"{n:,}", *empty] for why, n in sorted(tally.counts.items())]
-    return header, rows
-
-
-def report(tallies: Sequence[tuple[str, Tally]]) -> list[dict[str, Any]]:
-    """The same as JSON."""
+def report(tallies: Sequence[Done]) -> list[dict[str, Any]]:
+    """What each stage did, as JSON."""
     return [
         {
             "stage": name, "asked": tally.asked, "kept": tally.kept,
@@ -163,3 +145,24 @@ def report(tallies: Sequence[tuple[str, Tally]]) -> list[dict[str, Any]]:
         }
         for name, tally in tallies
     ]  # fmt: skip
+
+
+def table_rows(tallies: Sequence[Done], columns: Mapping[str, str] | None = None) -> tuple[list[str], list[list[str]]]:
+    """(header, rows): one row a stage, below it a row for each reason; the calls are those of the replies used.
+
+    `columns`: the report's keys that are shown, and what they are called.
+    """
+    columns = columns or dict(zip(COLUMNS, COLUMNS, strict=True))
+    rows = []
+    for stage in report(tallies):
+        cost = "-" if stage["cost"] is None else f"{stage['cost']:.2f}"
+        total = {**stage, "dropped": sum(stage["dropped"].values()), "within": "", "cost": cost}
+        reasons = [
+            {"stage": f"  {reason}", what: count}
+            for what in ("dropped", "within")
+            for reason, count in stage[what].items()
+        ]
+        for row in (total, *reasons):
+            cells = [row.get(column, "") for column in columns]
+            rows.append([f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in cells])
+    return list(columns.values()), rows

@@ -10,19 +10,28 @@ from dataclasses import replace
 from citeverifier.data.hotpotqa import resolve_subject
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL
 from citeverifier.data.perturb import names, numbers
-from citeverifier.llm.client import Request
 from citeverifier.llm.prompts import Prompt
+from citeverifier.llm.request import Request
 from citeverifier.records import Evidence, Example, Pair, Statement
 from citeverifier.text.sentences import sentences
-from citeverifier.text.words import normalise, words
-from data_gen.checks import NO_REPLY, failure, in_language, is_refusal, json_object, object_schema, same_words
+from citeverifier.text.words import words
+from data_gen.checks import (
+    Refused,
+    first_usable,
+    in_language,
+    is_refusal,
+    json_object,
+    object_schema,
+    same_words,
+    stands_in,
+)
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
 from data_gen.verdicts import Checking, judging, labelled, premise
 
 KIND = "factual_point"
 LENGTH = (5, 40)  # words of a point
-SCHEMA = object_schema(point="string", quote="string")
+SCHEMA = object_schema(quote=600, point=400)
 
 
 def by_llm(
@@ -42,30 +51,21 @@ def by_llm(
 
     def ask(example: Example) -> Asking:
         counts: Counter[str] = Counter()
-        reason, detail = NO_REPLY, None
         messages = template.render(first=example.documents[0], second=example.documents[1])
-        for attempt in range(attempts):
-            reply = yield Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=attempt)
-            point = failure(reply.error) if reply.text is None else read_point(example, reply.text)
-            if isinstance(point, Statement):
-                meta = marked(example, "point", made_with)
-                return keep(replace(example, statements=(point,), meta=meta), counts=counts)
-            reason, detail = point, reply.text or reply.error
-            if point == NO_REPLY:
-                break
-            counts[f"attempt: {point}"] += 1
-        return drop(reason, detail, counts)
+        requests = [Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=n) for n in range(attempts)]
+        point = yield from first_usable(requests, lambda text, _: read_point(example, text), "attempt", counts)
+        if isinstance(point, Refused):
+            return drop(point.reason, point.detail, counts)
+        return keep(replace(example, statements=(point,), meta=marked(example, "point", made_with)), counts=counts)
 
     return asking(ask, tools.llm(), made_with)
 
 
 def read_point(example: Example, text: str) -> Statement | str:
     """The point as a statement, or what is wrong with the reply."""
-    reply = json_object(text)
+    reply = json_object(text, "quote", "point")
     if isinstance(reply, str):
         return reply
-    if not all(isinstance(reply.get(key), str) for key in ("point", "quote")):
-        return "no JSON"
     point, quote = " ".join(reply["point"].split()), reply["quote"].strip()
     if is_refusal(point):
         return "refusal"
@@ -73,10 +73,10 @@ def read_point(example: Example, text: str) -> Statement | str:
         return "length"
     if not in_language(point, example.lang):
         return "wrong language"
-    first, second = (f" {normalise(document.text)} " for document in example.documents[:2])
-    if not words(quote) or f" {normalise(quote)} " not in first:
+    first, second = (document.text for document in example.documents[:2])
+    if not stands_in(quote, first):
         return "quote not in the first document"
-    if f" {normalise(quote)} " in second or f" {normalise(point)} " in second:
+    if stands_in(quote, second) or stands_in(point, second):
         return "quote in the second document too"
     if any(same_words(point, sentence) for sentence in sentences(example.documents[0].text, example.lang)):
         return "copy of a sentence"

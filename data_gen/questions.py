@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,6 +15,8 @@ from citeverifier.data.splits import tie
 from citeverifier.records import Example
 from data_gen.stage import Outcome, Step, drop, keep, one_by_one
 from data_gen.tools import Tools
+
+QUESTION_AND_ANSWER = re.compile(r"\?\s+\S")  # "Who wrote it? Anna Nowak": no sentence that an answer would hold
 
 
 def read_questions(data: Mapping[str, Any], *, lang: str, limit: int | None, seed: int) -> Iterator[Example]:
@@ -49,13 +53,23 @@ def _cited(example: Example) -> list[Any]:
 
 
 def usable(tools: Tools, *, statements: bool, min_documents: int = 2) -> Step:
-    """Keeps questions that can be worked on. `statements`: whether the source's own are kept, or left for an LLM."""
+    """Keeps questions that can be worked on.
+
+    `statements`: whether the source's own are kept, but for those that are a question and its answer, or left for an
+    LLM to write.
+    """
 
     def check(example: Example) -> Outcome:
         if not example.question.strip():
             return drop("no question")
         if len(example.documents) < min_documents:
             return drop("too few documents", f"{len(example.documents)}")
-        return keep(example if statements else replace(example, statements=()))
+        if not statements:
+            return keep(replace(example, statements=()))
+        kept = tuple(s for s in example.statements if not QUESTION_AND_ANSWER.search(s.text))
+        counts = Counter({"statement is a question and its answer": len(example.statements) - len(kept)})
+        if example.statements and not kept:
+            return drop("no statement that is a sentence", example.statements[0].text, counts)
+        return keep(replace(example, statements=kept), counts=+counts)
 
     return one_by_one(check)

@@ -47,23 +47,22 @@ def write_review(path: Path, examples: Iterable[Example]) -> int:
     with path.open("w", encoding="utf-8-sig", newline="") as sheet:
         rows = csv.DictWriter(sheet, COLUMNS)
         rows.writeheader()
-        for row in (row for example in examples for row in _rows(example)):
-            rows.writerow({key: f"'{text}" if text.startswith(_FORMULA) else text for key, text in row.items()})
-            count += 1
+        for example in examples:
+            for number, statement in enumerate(example.statements):
+                if statement.citations:
+                    row = _row(example, number, statement)
+                    rows.writerow({key: f"'{text}" if text.startswith(_FORMULA) else text for key, text in row.items()})
+                    count += 1
     return count
 
 
-def _rows(example: Example) -> Iterator[dict[str, str]]:
-    for number, statement in enumerate(example.statements):
-        if statement.citations:
-            documents = "\n\n".join(
-                f"[{p + 1}] {example.documents[p].title}: {example.documents[p].text}" for p in statement.citations
-            )
-            yield {
-                "id": example.id, "lang": example.lang, "statement": str(number), "question": example.question,
-                "documents": documents, "text": statement.text, "corrupted": statement.corrupted or "",
-                "edit": statement.edit or "",
-            }  # fmt: skip
+def _row(example: Example, number: int, statement: Statement) -> dict[str, str]:
+    cited = ((p + 1, example.documents[p]) for p in statement.citations)
+    return {
+        "id": example.id, "lang": example.lang, "statement": str(number), "question": example.question,
+        "documents": "\n\n".join(f"[{n}] {document.title}: {document.text}" for n, document in cited),
+        "text": statement.text, "corrupted": statement.corrupted or "", "edit": statement.edit or "",
+    }  # fmt: skip
 
 
 def read_review(path: str | Path) -> dict[StatementKey, Decision]:
@@ -81,39 +80,37 @@ def read_review(path: str | Path) -> dict[StatementKey, Decision]:
         missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
         if missing:
             raise RecordError(f"{path}:1: expected the columns of review.csv, got none of {', '.join(missing)}")
-        for number, row in enumerate(rows, 2):
-            if row["decision"].strip():
-                where = f"{path}, row {number}"
-                key = _key(row, where)
-                if key in decisions:
-                    raise RecordError(f"{where}: expected one decision a statement, got another for {key}")
-                decisions[key] = _decision({name: _plain(text or "").strip() for name, text in row.items()}, where)
+        for number, cells in enumerate(rows, 2):
+            row = {name: _plain(text or "") for name, text in cells.items()}
+            if row["decision"]:
+                try:
+                    if not row["statement"].isdecimal():
+                        raise RecordError(f"expected the number of a statement, got {row['statement']!r}")
+                    key = row["id"], row["lang"], int(row["statement"])
+                    if key in decisions:
+                        raise RecordError(f"expected one decision a statement, got another for {key}")
+                    decisions[key] = _decision(row)
+                except RecordError as error:
+                    raise RecordError(f"{path}, row {number}: {error}") from None
     return decisions
 
 
 def _plain(text: str) -> str:
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+    return (text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text).strip()
 
 
-def _key(row: Mapping[str, str], where: str) -> StatementKey:
-    try:
-        return row["id"], row["lang"], int(row["statement"])
-    except ValueError:
-        raise RecordError(f"{where}: expected id, lang and the number of a statement, got {str(row)[:80]}") from None
-
-
-def _decision(row: Mapping[str, str], where: str) -> Decision:
+def _decision(row: Mapping[str, str]) -> Decision:
     decision = row["decision"].lower()
     if decision not in DECISIONS:
-        raise RecordError(f"{where}: expected a decision of {', '.join(DECISIONS)}, got {row['decision']!r}")
-    text, corrupted = row["corrected_text"] or None, row["corrected_corrupted"] or None
-    if decision == "corrected" and text is None and corrupted is None:
-        raise RecordError(f"{where}: expected a corrected text with the decision 'corrected', got none")
+        raise RecordError(f"expected a decision of {', '.join(DECISIONS)}, got {row['decision']!r}")
     for name in ("reviewer", "time"):
         if not row[name]:
-            raise RecordError(f"{where}: expected a {name} with each decision, got none")
+            raise RecordError(f"expected a {name} with each decision, got none")
     if decision != "corrected":
-        text = corrupted = None
+        return Decision(decision, row["reviewer"], row["time"])
+    text, corrupted = row["corrected_text"] or None, row["corrected_corrupted"] or None
+    if text is None and corrupted is None:
+        raise RecordError("expected a corrected text with the decision 'corrected', got none")
     return Decision(decision, row["reviewer"], row["time"], text, corrupted)
 
 
@@ -128,14 +125,20 @@ def by_people(tools: Tools, *, file: str | None = None) -> Step:
 
     def run(records: Iterator[Example]) -> Iterator[Outcome]:
         for _, languages in groupby(records, key=lambda example: example.id):
-            aligned = list(languages)
-            accepted = [_accepted(example, decisions) for example in aligned]
+            reviewed = [(example, *_accepted(example, decisions)) for example in languages]
             # A statement has the same number in every language: one that goes in one goes in all.
-            common = set.intersection(*(set(kept) for kept, _ in accepted))
-            for example, (kept, counts) in zip(aligned, accepted, strict=True):
+            common = sorted(set.intersection(*(set(kept) for _, kept, _ in reviewed)))
+            for example, kept, counts in reviewed:
                 if lost := len(kept) - len(common):
                     counts["statement not accepted in the other language"] += lost
-                yield _reviewed(example, {n: kept[n] for n in sorted(common)}, decisions, counts)
+                statements = tuple(kept[number] for number in common)
+                if any(statement.citations for statement in statements):
+                    said = [decisions.get((example.id, example.lang, number)) for number in common]
+                    entries = [{k: getattr(one, k, None) for k in ("decision", "reviewer", "time")} for one in said]
+                    meta = {**example.meta, "review": entries}
+                    yield keep(replace(example, statements=statements, meta=meta), counts=counts)
+                else:
+                    yield drop("no accepted statement", None, counts)
 
     return Step(run, whole=True)
 
@@ -160,14 +163,3 @@ def _accepted(
             corrupted = None
         kept[number] = replace(statement, text=text, corrupted=corrupted)
     return kept, counts
-
-
-def _reviewed(
-    example: Example, kept: Mapping[int, Statement], decisions: Mapping[StatementKey, Decision], counts: Counter[str]
-) -> Outcome:
-    if not any(statement.citations for statement in kept.values()):
-        return drop("no accepted statement", None, counts)
-    reviews = [decisions.get((example.id, example.lang, number)) for number in kept]
-    entries = [{name: getattr(one, name, None) for name in ("decision", "reviewer", "time")} for one in reviews]
-    meta = {**example.meta, "review": entries}
-    return keep(replace(example, statements=tuple(kept.values()), meta=meta), counts=counts)

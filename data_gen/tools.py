@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,14 @@ from citeverifier.verifiers.base import Scorer
 
 @dataclass(frozen=True)
 class Tools:
-    """`shares` are those of the splits; `before` is the file of the stage before."""
+    """`shares` are those of the splits; `before` is the file of the stage before; the settings are the verifier's."""
 
     llm: Callable[[], LLM]
     verifier: Callable[[], Scorer]
     seed: int
     shares: Mapping[str, float]
     before: Path | None = None
+    verifier_settings: Mapping[str, Any] = field(default_factory=dict)
 
     def made_with(self, prompt: Prompt) -> dict[str, Any]:
         """The model and the prompt, for a record's meta: names, and hashes of parameters and text."""

@@ -10,14 +10,14 @@ import json
 from collections import Counter
 from dataclasses import replace
 
-from citeverifier.llm.client import Reply, Request
 from citeverifier.llm.prompts import Prompt
+from citeverifier.llm.request import Request
 from citeverifier.records import LANGUAGES, Document, Example
 from citeverifier.text.language import language
 from citeverifier.text.words import words
 from data_gen.checks import (
-    NO_REPLY,
-    failure,
+    Refused,
+    first_usable,
     in_language,
     is_refusal,
     json_object,
@@ -36,7 +36,8 @@ MIN_NAMES = 0.35
 MAX_GROWTH = 3.0  # the most words a translation has, over its original's
 _SHORT = 4  # a text of fewer words may be a name, the same in every language
 Texts = dict[str, str]
-Problem = tuple[str, str | None]  # a reason to count, and a sentence about it
+Problem = tuple[str, str]  # a reason to count, and a sentence about it
+TOKENS_A_WORD = 4  # bound of a translation's tokens: Polish runs to two or three, JSON and growth come on top
 
 
 def by_llm(
@@ -71,38 +72,33 @@ def by_llm(
             texts=json.dumps(texts, ensure_ascii=False, indent=1),
         )
         counts: Counter[str] = Counter()
-        again: tuple[tuple[str, str], ...] = ()
-        reason, detail = NO_REPLY, None
-        for attempt in range(attempts):
-            schema = object_schema(**dict.fromkeys(texts, "string"))
-            reply = yield Request((*messages, *again), schema=schema, max_tokens=max_tokens, sample=attempt)
-            translated, problems = read_translation(example, reply, source_lang, target)
-            if not problems:
-                result = rebuild(example, translated, target)
-                result = replace(result, meta=marked(result, "translate", made_with))
-                return keep(*((example, result) if lang == "all" else (result,)), counts=counts)
-            reason, detail = problems[0]
-            if reason == NO_REPLY:
-                break
-            counts[f"attempt: {reason}"] += 1
-            # what was wrong goes back to the model, with its own text
-            complaints = "\n".join(sentence or "" for _, sentence in problems[:20])
-            again = (("assistant", reply.text or ""), ("user", complaints)) if translated else ()
+        again: list[tuple[str, str]] = []  # what was wrong goes back to the model, with its own text
+        schema = object_schema(**dict.fromkeys(texts))
+        enough = min(max_tokens, TOKENS_A_WORD * sum(len(words(f"{key} {text}")) for key, text in texts.items()) + 200)
+
+        def read(text: str, attempt: int) -> Texts | str:
+            translated = read_texts(text, texts)
+            again[:] = []
+            if isinstance(translated, str):
+                return translated
+            problems = problems_of(example, translated, source_lang, target)
+            again[:] = [("assistant", text), ("user", "\n".join(sentence for _, sentence in problems[:20]))]
+            return problems[0][0] if problems else translated
+
+        requests = (
+            Request((*messages, *again), schema=schema, max_tokens=enough, sample=attempt)
+            for attempt in range(attempts)
+        )
+        translated = yield from first_usable(requests, read, "attempt", counts)
+        if not isinstance(translated, Refused):
+            result = rebuild(example, translated, target)
+            result = replace(result, meta=marked(result, "translate", made_with))
+            return keep(*((example, result) if lang == "all" else (result,)), counts=counts)
         if lang == "all" and not require:
-            return keep(example, counts={**counts, f"left untranslated: {reason}": 1})
-        return drop(reason, detail, counts)
+            return keep(example, counts={**counts, f"left untranslated: {translated.reason}": 1})
+        return drop(translated.reason, translated.detail, counts)
 
     return asking(ask, tools.llm(), made_with)
-
-
-def read_translation(example: Example, reply: Reply, source: str, target: str) -> tuple[Texts, list[Problem]]:
-    """(translated texts, what is wrong with them); no texts where the reply as a whole is of no use."""
-    if reply.text is None:
-        return {}, [(failure(reply.error), reply.error)]
-    translated = read_texts(reply.text, texts_of(example))
-    if isinstance(translated, str):
-        return {}, [(translated, reply.text)]
-    return translated, problems_of(example, translated, source, target)
 
 
 def texts_of(example: Example) -> Texts:

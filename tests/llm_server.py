@@ -30,6 +30,7 @@ class Misbehaviour:
     delay: float = 0.0  # seconds before anything is sent
     cut: bool = False  # close the connection without a word
     half: bool = False  # promise the whole body, send half, close
+    pause: float = 0.0  # seconds before each line of the body
 
 
 def says(text: str | None, *, finish_reason: str = "stop", **message: Any) -> dict[str, Any]:
@@ -44,6 +45,14 @@ def says(text: str | None, *, finish_reason: str = "stop", **message: Any) -> di
         ],
         "usage": {"prompt_tokens": 10, "completion_tokens": tokens, "total_tokens": 10 + tokens},
     }
+
+
+def streams(*pieces: str, pause: float = 0.0, end: str = "data: [DONE]\n\n") -> Misbehaviour:
+    """The pieces of a text as the chunks of a stream, with a pause before each line."""
+    chunks: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+    chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    chunks.append({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": len(pieces)}})
+    return Misbehaviour(body="".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + end, pause=pause)
 
 
 def says_with_logprobs(*tokens: tuple[str, Mapping[str, float]]) -> dict[str, Any]:
@@ -91,7 +100,7 @@ class ScriptedServer:
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
         self.most_at_once = 0
-        self._at_once = 0
+        self.at_once = 0
         self._lock = threading.Lock()
         self._http = _Server(("127.0.0.1", 0), _handler(self, reply))
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -110,12 +119,12 @@ class ScriptedServer:
             self.paths.append(path)
             self.bodies.append(body)
             self.headers.append(headers)
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
 
     def _went(self) -> None:
         with self._lock:
-            self._at_once -= 1
+            self.at_once -= 1
 
 
 class _Server(ThreadingHTTPServer):
@@ -156,7 +165,9 @@ def _handler(server: ScriptedServer, reply: Callable[[dict[str, Any]], Answer]) 
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(data[: len(data) // 2] if answer.half else data)
+            for line in (data[: len(data) // 2] if answer.half else data).splitlines(keepends=True):
+                time.sleep(answer.pause)
+                self.wfile.write(line)
             self.close_connection = self.close_connection or answer.half
 
         def log_message(self, format: str, *args: Any) -> None:

@@ -32,11 +32,14 @@ def fenced(prompt: str, label: str) -> list[str]:
 
 def asked(body: dict[str, Any]) -> str:
     """Which stage asks: told by the keys of its schema."""
-    keys = set(body.get("structured_outputs", {}).get("json", {}).get("properties", {}))
+    form = body.get("structured_outputs", {})
+    if "choice" in form:
+        return "check"
+    keys = set(form.get("json", {}).get("properties", {}))
     return next((s for s, k in STAGE_KEYS.items() if k in keys), "answer")
 
 
-STAGE_KEYS = {"corrupt": "corrupted", "translate": "question", "point": "point", "grounded": "support"}
+STAGE_KEYS = {"corrupt": "before", "translate": "question", "point": "point", "grounded": "support"}
 
 
 def competent(body: dict[str, Any]) -> dict[str, Any]:
@@ -53,8 +56,24 @@ def _answer(prompt: str) -> str:
 def _corrupt(prompt: str) -> str:
     [text] = fenced(prompt, "statement")
     statement = next(s for e in EN.values() for s in e.statements if s.text == text)
-    document = statement.citations.index(statement.altered_in[0]) + 1 if statement.altered_in else 1
-    return json.dumps({"before": statement.span, "after": "?", "document": document, "corrupted": statement.corrupted})
+    return json.dumps(edit(statement.text, statement.corrupted or ""))
+
+
+def edit(text: str, twin: str) -> dict[str, str]:
+    """The words between those that two texts have in common, widened until they stand in the first but once."""
+    old, new = text.split(), twin.split()
+    start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    pairs = zip(reversed(old[start:]), reversed(new[start:]), strict=False)
+    end = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)) - start)
+    while True:
+        before, after = (" ".join(side[start : len(side) - end]) for side in (old, new))
+        if before.strip(".,") and after.strip(".,") and text.count(before.strip(".,")) == 1:
+            return {"before": before, "after": after}
+        start, end = max(0, start - 1), max(0, end - 1) if start == 0 else end
+
+
+def _check(prompt: str) -> str:
+    return "no"
 
 
 def _translations() -> dict[str, str]:
@@ -91,7 +110,8 @@ def _grounded(prompt: str) -> str:
 
 
 COMPETENT: dict[str, Callable[[str], str]] = {
-    "answer": _answer, "corrupt": _corrupt, "translate": _translate, "point": _point, "grounded": _grounded,
+    "answer": _answer, "corrupt": _corrupt, "check": _check, "translate": _translate, "point": _point,
+    "grounded": _grounded,
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import queue
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -35,6 +36,8 @@ __all__ = ["LLM", "LLMError", "LLMOptions", "Reply", "Request", "make_llm"]
 K = TypeVar("K")
 
 BYTES_A_TOKEN = 4  # the dry run's estimate: English runs to about 4 UTF-8 bytes a token, Polish to 3 or 4
+START = 8  # requests in flight at first
+SLOW_TOKENS = 2.0  # tokens a second of one reply, below which the server is slow
 CHAT_TOKENS = 4  # what a chat template adds to a message, about
 
 
@@ -53,6 +56,7 @@ class LLM:
         self.spent = Cost()
         self._cache = ReplyCache(options.cache) if options.cache is not None else None
         self._lock = threading.Lock()
+        self._pace = Pace(options)
 
     def cost(self, reply: Reply) -> Cost:
         """What a reply costs, or once did where it is cached."""
@@ -79,7 +83,8 @@ class LLM:
     def replies(self, requests: Iterable[tuple[K, Request]]) -> Iterator[tuple[K, Reply]]:
         """(key, reply) as replies come in, in no particular order; raises LLMError where the run cannot go on.
 
-        Requests are taken one by one, at most `concurrency` ahead of the replies handed out, so memory stays bounded.
+        Requests are taken one by one, at most `concurrency` ahead of the replies handed out (fewer while the server is
+        slow), so memory stays bounded and no request's time runs before it is sent.
         Equal requests that are under way at the same time are sent once. Stopping early (a break, Ctrl-C) cancels what
         is under way.
         """
@@ -87,9 +92,9 @@ class LLM:
         exhausted = False
         waiting: dict[str, list[K]] = {}
         taken = 0  # requests taken whose replies were not handed out yet
-        with _Calls(self.options, self._cache) as calls:
+        with _Calls(self.options, self._cache, self._pace) as calls:
             while True:
-                if not exhausted and taken < self.options.concurrency and calls.done.empty():
+                if not exhausted and taken < self._pace.in_flight and calls.done.empty():
                     try:
                         key, request = next(source)
                     except StopIteration:
@@ -138,13 +143,35 @@ class LLM:
             self.spent += cost
 
 
+class Pace:
+    """How many requests may be in flight: one more after each quick reply, half as many where the server is slow.
+
+    Slow is a reply that takes over a quarter of the time-out and half a second a token.
+    """
+
+    def __init__(self, options: LLMOptions) -> None:
+        self._most, self._seconds = options.concurrency, options.timeout / 4
+        self._earlier = 0  # replies of requests that were sent before the last halving tell nothing new
+        self.in_flight = min(START, self._most)
+
+    def ended(self, seconds: float, tokens: int) -> None:
+        """A request has come back after so many seconds with so many tokens."""
+        self._earlier = max(0, self._earlier - 1)
+        if seconds <= self._seconds + tokens / SLOW_TOKENS:
+            self.in_flight = min(self._most, self.in_flight + 1)
+        elif not self._earlier:
+            self._earlier = self.in_flight
+            self.in_flight = max(1, self.in_flight // 2)
+
+
 class _Calls:
     """Calls under way, in an event loop in a thread of its own; `done` hands out (digest, future).
 
     The thread starts with the first call, since a batch may need none; leaving cancels what is under way.
     """
 
-    def __init__(self, options: LLMOptions, cache: ReplyCache | None) -> None:
+    def __init__(self, options: LLMOptions, cache: ReplyCache | None, pace: Pace) -> None:
+        self._pace = pace
         self.done: queue.SimpleQueue[tuple[str, Future[Reply]]] = queue.SimpleQueue()
         self._options, self._cache = options, cache
         self._under_way: set[Future[Reply]] = set()
@@ -167,12 +194,12 @@ class _Calls:
 
     async def _call(self, digest: str, request: Request) -> Reply:
         messages = [{"role": role, "content": content} for role, content in request.messages]
+        started = time.monotonic()
         answer = await self._connection.post(
             CHAT, {"model": self._options.model, "messages": messages} | body(self._options, request)
         )
-        if isinstance(answer, Failure):
-            return Reply(None, answer.error)
-        reply = read(self._options, request, answer)
+        reply = Reply(None, answer.error) if isinstance(answer, Failure) else read(self._options, request, answer)
+        self._pace.ended(time.monotonic() - started, reply.completion_tokens)
         if reply.error is not None:
             return replace(reply, error=self._connection.hide(reply.error))
         if self._cache is not None:

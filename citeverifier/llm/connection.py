@@ -18,7 +18,9 @@ CHAT = "/chat/completions"
 NO_KEY = "none"  # the client wants one; servers started without --api-key take any
 FATAL = frozenset({401, 402, 403, 404, 405})  # no other request would fare better
 RETRIED = frozenset({408, 409, 429})  # by the openai client, and every 5xx
+CONNECT = 30.0  # seconds for the connection itself; `timeout` is for silence on it
 _TOO_LONG = ("context_length_exceeded", "context length", "maximum model length", "max_model_len")
+TOO_LONG = "prompt and max_tokens are longer than the model's context"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Connection:
     """One server. The key is read here and kept nowhere else; raises LLMError as `read_key` does."""
 
     def __init__(self, options: LLMOptions) -> None:
-        from openai import AsyncOpenAI, DefaultAioHttpClient
+        from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
 
         for name in ("httpx", "httpx2"):  # a line for each of 200,000 requests is no news
             logging.getLogger(name).setLevel(logging.WARNING)
@@ -51,7 +53,8 @@ class Connection:
         self._attempts = f" ({attempts} attempt{'s' * (attempts > 1)})"
         self._client = AsyncOpenAI(
             base_url=options.base_url, api_key=self._key or NO_KEY, max_retries=options.retries,
-            timeout=options.timeout, http_client=DefaultAioHttpClient(),
+            timeout=Timeout(options.timeout, connect=min(CONNECT, options.timeout)),
+            http_client=DefaultAioHttpClient(),
         )  # fmt: skip
 
     async def close(self) -> None:
@@ -59,13 +62,16 @@ class Connection:
         await self._client.close()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """The answer's JSON, or a Failure; raises LLMError where no other request would fare better."""
+        """The answer's JSON, or a Failure; raises LLMError where no other request would fare better.
+
+        A streamed answer is joined to one; its time-out counts anew from each token that comes.
+        """
         from openai import APIConnectionError, APIStatusError
 
         try:
             # Not chat.completions.create: a third of a call's work would be going over the types of both bodies.
             raw = await self._client.post(path, body=body, cast_to=bytes)
-            return json.loads(raw)
+            return _joined(raw) if raw.lstrip().startswith((b"data:", b":")) else json.loads(raw)
         except APIStatusError as error:
             return self._status(path, error)
         except APIConnectionError as error:
@@ -83,7 +89,7 @@ class Connection:
             # `from None`: the cause holds the request and its Authorization header.
             raise LLMError(f"{problem}. {self._advice(path, status)}") from None
         if status == 400 and any(sign in text for sign in _TOO_LONG):
-            problem += " (the prompt is longer than the model's context)"
+            problem = f"{TOO_LONG}: {problem}"
         return Failure(problem + self._attempts * again, refused=not again)
 
     def _advice(self, path: str, status: int) -> str:
@@ -122,6 +128,28 @@ class Connection:
     def hide(self, text: str) -> str:
         """The text without the key, should a server have sent it back."""
         return text.replace(self._key, "***") if self._key else text
+
+
+def _joined(raw: bytes) -> Any:
+    """The chunks of a streamed chat completion as the whole that would have come without streaming.
+
+    Raises ValueError where the stream ends before its end or holds what is no JSON.
+    """
+    message: dict[str, str] = {}
+    whole: dict[str, Any] = {"choices": [{"message": message, "finish_reason": None}]}
+    lines = [line[5:].strip() for line in raw.splitlines() if line.startswith(b"data:")]
+    if not lines or (lines[-1] != b"[DONE]" and b'"error"' not in lines[-1]):
+        raise ValueError("the stream breaks off")
+    for chunk in (json.loads(line) for line in lines if line != b"[DONE]"):
+        if "error" in chunk:
+            return chunk
+        whole["usage"] = chunk.get("usage") or whole.get("usage")
+        for choice in chunk.get("choices", ())[:1]:
+            whole["choices"][0]["finish_reason"] = choice.get("finish_reason") or whole["choices"][0]["finish_reason"]
+            for key in ("content", "reasoning", "reasoning_content", "refusal"):
+                if isinstance(piece := choice["delta"].get(key), str):
+                    message[key] = message.get(key, "") + piece
+    return whole
 
 
 def shorten(text: str, limit: int = 200) -> str:

@@ -13,8 +13,11 @@ from typing import Any
 
 from citeverifier.llm.choices import Alternatives, probabilities
 from citeverifier.llm.connection import shorten
+from citeverifier.llm.prompts import unfenced
 from citeverifier.llm.request import LLMOptions, Reply, Request, parameters
 
+TAGGED = "tag of the prompt"
+BOUNDS = ("minLength", "maxLength", "minimum", "maximum")
 TOP_LOGPROBS = 20  # the most that OpenAI gives, and vLLM unless started with another --max-logprobs
 
 
@@ -27,8 +30,10 @@ def body(options: LLMOptions, request: Request) -> dict[str, Any]:
         sent["seed"] += request.sample
     if request.logprobs:
         sent |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    if not openai and not request.choices:  # so that the time-out is for silence; a choice is a token or two
+        sent |= {"stream": True, "stream_options": {"include_usage": True}}
     if openai and (request.choices or request.schema is not None):
-        schema = _choice_schema(request.choices) if request.choices else request.schema
+        schema = _choice_schema(request.choices) if request.choices else _without_bounds(request.schema or {})
         sent["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "answer", "strict": True, "schema": schema},
@@ -47,6 +52,13 @@ def _choice_schema(choices: Sequence[str]) -> dict[str, Any]:
         "required": ["answer"],
         "additionalProperties": False,
     }
+
+
+def _without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object without the bounds of its fields, which OpenAI refuses."""
+    fields = schema.get("properties", {})
+    kept = {name: {key: value for key, value in field.items() if key not in BOUNDS} for name, field in fields.items()}
+    return {**schema, **({"properties": kept} if fields else {})}
 
 
 def read(options: LLMOptions, request: Request, answer: Any) -> Reply:
@@ -77,6 +89,10 @@ def _read(options: LLMOptions, request: Request, answer: Any) -> Reply:
         thought = message.get("reasoning") or message.get("reasoning_content")
         why = ": all of it was reasoning; raise max_tokens or turn thinking off" if thought else ""
         return Reply(None, f"empty{why}")
+    text = unfenced(content)
+    if text is None:
+        return Reply(None, f"{TAGGED} in {shorten(content)}")
+    content = text
     if request.choices:
         return _read_choice(options, request, content, choice)
     if request.schema is not None:

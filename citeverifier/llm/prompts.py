@@ -9,6 +9,7 @@ so that no document can end its own fence and speak as the prompt.
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -111,6 +112,16 @@ def _load(name: str, lang: str, root: Path) -> Prompt:
     if languages:
         raise ValueError(f"prompt {name!r} in {root}: expected a language of {', '.join(languages)}, got {lang!r}")
     raise ValueError(f"expected a prompt of {', '.join(names) or 'none'} in {root}, got {name!r}")
+
+
+_TAG = re.compile(r"[ \t]*</?[^\W\d_]+ [0-9a-f]{8}>[ \t]*\n?")
+_PART_OF_TAG = re.compile(r"</?[^\W\d_]+ [0-9a-f]{8}\b|[^\W\d_]+ [0-9a-f]{8}>")
+
+
+def unfenced(text: str) -> str | None:
+    """A model's text without tags that it has copied from its prompt; None where a part of one is left."""
+    plain = _TAG.sub(lambda tag: "\n" if tag.group().endswith("\n") else " ", text) if _TAG.search(text) else text
+    return None if _PART_OF_TAG.search(plain) else plain
 
 
 def fence(text: str, label: str = "text") -> str:

@@ -68,9 +68,10 @@ class LLMOptions:
 
     `base_url`: an OpenAI-compatible server ("http://127.0.0.1:8000/v1"). `api_key_env`: the *name* of the environment
     variable that holds the key. `dialect`: how constrained replies are asked for. `temperature`, `top_p`, `seed`: null
-    leaves the server's own. `concurrency`: requests in flight. `timeout`: seconds that the server may be silent.
-    `retries`: further attempts. `cache`: SQLite file, null for none. `prices`: (input, output) per million tokens, or
-    these by model. `extra`: further fields of the request's body, as they are. `dry_run`: count, send nothing.
+    leaves the server's own. `concurrency`: requests in flight at most; fewer while the server is slow. `timeout`:
+    seconds that the server may be silent, between two tokens or before the first. `retries`: further attempts. `cache`:
+    SQLite file, null for none. `prices`: (input, output) per million tokens, or these by model. `extra`: further fields
+    of the request's body, as they are. `dry_run`: count, send nothing.
     """
 
     model: str
@@ -81,7 +82,7 @@ class LLMOptions:
     top_p: float | None = None
     seed: int | None = 13
     concurrency: int = 64
-    timeout: float = 120.0
+    timeout: float = 600.0
     retries: int = 5
     cache: Path | None = None
     prices: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None

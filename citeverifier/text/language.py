@@ -27,9 +27,11 @@ class Language:
     opposites: tuple[tuple[str, str], ...]
     negations: tuple[tuple[str, str], ...]
     never_last: frozenset[str]
+    seldom_last: frozenset[str]
     stop_words: frozenset[str]
     source_headings: frozenset[str]
     marker_labels: frozenset[str]
+    reference_words: frozenset[str]
     untitled: str
     instruction: str
     letters: frozenset[str]

@@ -22,8 +22,15 @@ def sentences(text: str, lang: str) -> list[str]:
     """The sentences of a text in order, stripped, none empty."""
     found: list[str] = []
     for part in map(str.strip, _splitter(lang).segment(text)):
-        if found and found[-1].split()[-1].lstrip("(").lower() in language(lang).never_last:
-            found[-1] = f"{found[-1]} {part}".strip()
+        if found and part and _goes_on(found[-1], part, lang):
+            found[-1] = f"{found[-1]} {part}"
         elif part:
             found.append(part)
     return found
+
+
+def _goes_on(before: str, after: str, lang: str) -> bool:
+    """Whether what the splitter took for the end of a sentence is the end of an abbreviation."""
+    known = language(lang)
+    last, first = before.split()[-1].lstrip("(").lower(), after.split()[0].strip(",;:").lower()
+    return last in known.never_last or (last in known.seldom_last and first not in known.stop_words | known.pronouns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from llm_server import (
     says,
     status,
 )
-from scripted_model import EN, TRANSLATIONS, asked, competent, examples, tools
+from scripted_model import EN, TRANSLATIONS, asked, competent, edit, examples, tools
 
+from citeverifier.llm.prompts import Prompt
+from citeverifier.records import Statement
 from data_gen import answer, corrupt, grounded, point, translate
 from data_gen.stage import Step, Tally, read_stage, run_stage
 
@@ -91,58 +94,171 @@ def test_answers(reason: str) -> None:
     assert answer.read_answer(examples(1)[0], ANSWERS[reason]).dropped == reason
 
 
-def test_an_answer_keeps_what_can_be_asked_about() -> None:
-    text = "So. The Vistula is in Poland. It is the longest of all rivers there [2][1]. All of it is so [1-5]."
+LONGEST = "It is the longest of all rivers there."
+IN_POLAND = "The Vistula is in Poland."
+
+
+@pytest.mark.parametrize(
+    ("text", "statements", "counts"),
+    [
+        (f"So. {IN_POLAND}\nIt is the longest of all rivers there [2][1]. All of it is so [1-5].",
+         [(IN_POLAND, (), "uncited"), (LONGEST, (0, 1), "several"), ("All of it is so.", (), "uncited")],
+         {"statement too short": 1, "statement without citation": 1, "statement cites too many documents": 1}),
+        # a closing marker is of the sentences before it, too; one within its sentence is not
+        (f"{IN_POLAND} {LONGEST} [2]", [(IN_POLAND, (1,), "closing"), (LONGEST, (1,), "single")], {}),
+        (f"{IN_POLAND} It is the longest [2] of all rivers there.",
+         [(IN_POLAND, (), "uncited"), (LONGEST, (1,), "single")], {"statement without citation": 1}),
+        # what only points to documents gives its citations to the sentence before
+        (f"{IN_POLAND} This information is found in documents [4] and [5].",
+         [(IN_POLAND, (3, 4), "several")], {"sentence only points to documents": 1}),
+        (f"{LONGEST} [1] This is stated in document 2.",
+         [(LONGEST, (0, 1), "several")], {"sentence only points to documents": 1}),
+        (f"{LONGEST} [1]\n\nSources: [1], [2]", [(LONGEST, (0,), "single")], {"sentence only points to documents": 1}),
+        ("According to documents [1] and [2], the Vistula is in Poland.", [(IN_POLAND, (0, 1), "several")], {}),
+        (f"{LONGEST} [1] Documents [2] and [3] state that it is short.",
+         [(LONGEST, (0,), "single")], {"statement names documents by number": 1}),
+    ],
+)  # fmt: skip
+def test_an_answer_keeps_what_can_be_asked_about(text: str, statements: list[Any], counts: dict[str, int]) -> None:
     outcome = answer.read_answer(examples(1)[0], text)
     [example] = outcome.records
-    assert [(s.text, s.citations, s.kind) for s in example.statements] == [
-        ("The Vistula is in Poland.", (), "uncited"),
-        ("It is the longest of all rivers there.", (0, 1), "several"),
-        ("All of it is so.", (), "uncited"),
-    ]
-    assert outcome.counts == {
-        "statement too short": 1, "statement without citation": 1, "statement cites too many documents": 1,
-    }  # fmt: skip
+    assert [(s.text, s.citations, s.kind) for s in example.statements] == statements
+    assert outcome.counts == counts
+    assert example.answer == " ".join(s.text for s in example.statements)
+
+
+def test_polish_pointers_go_too() -> None:
+    text = "Wisła jest najdłuższą rzeką w Polsce. Informacje te znajdują się w dokumentach [4] i [5]."
+    [example] = answer.read_answer(examples(1, "pl")[0], text).records
+    assert [(s.text, s.citations) for s in example.statements] == [("Wisła jest najdłuższą rzeką w Polsce.", (3, 4))]
+
+
+# --- tags of the prompt --------------------------------------------------------------------------------------------
+
+
+def tagged(tag: str) -> Callable[[dict[str, Any]], Any]:
+    """A competent model that puts a tag before every "the" and around the whole."""
+
+    def reply(body: dict[str, Any]) -> Any:
+        text = competent(body)["choices"][0]["message"]["content"]
+        return says(f"{tag}\n{text.replace('the ', f'the {tag} ')}\n{tag}")
+
+    return reply
+
+
+def test_tags_of_the_prompt_are_taken_out(tmp_path: Path) -> None:
+    run_all(tmp_path, tagged("</statement 272a7457>"))
+    for stage in ("answer", "corrupt", "translate", "point"):
+        kept = list(read_stage(tmp_path / f"{stage}.jsonl"))
+        assert kept, stage
+        assert "272a7457" not in repr(kept), stage
+
+
+def test_half_a_tag_is_no_data(tmp_path: Path) -> None:
+    tallies = run_all(tmp_path, tagged("statement 272a7457>"))
+    assert tallies["answer"].dropped == tallies["point"].dropped == {"tag of the prompt": 3}
+    assert tallies["translate"].dropped == {"tag of the prompt": 3}
+    assert set(tallies["corrupt"].counts) == {"twin: tag of the prompt"}
 
 
 # --- twins ---------------------------------------------------------------------------------------------------------
 
 TEXT = "The Vistula is the longest river in Poland and flows through Warsaw."
-TWINS = {
-    "unchanged": "The Vistula is the longest river in Poland, and flows through Warsaw!",
-    "empty": " .",
-    "wrong language": "Wisła jest najdłuższą rzeką w Polsce i płynie przez miasto Warszawa, jak jest tu.",
-    "length": "The Vistula.",
-    "another statement": "Dogs are mammals that people have kept at home for thousands of years.",
-    "refusal": "I cannot change the statement that the Vistula is the longest river.",
-}
 
 
-@pytest.mark.parametrize("reason", TWINS)
-def test_twins(reason: str) -> None:
-    found = corrupt.wrong_with_twin(TEXT, TWINS[reason], "en")
-    assert found == reason
+def twin_of(before: str, after: str, text: str = TEXT) -> Any:
+    example = replace(examples(1)[0], statements=(Statement(text, (0, 1)),))
+    return corrupt.read_twin(example, example.statements[0], json.dumps({"before": before, "after": after}))
 
 
-def test_a_good_twin() -> None:
-    twin = "The Vistula is the longest river in Poland and flows through Gdynia."
-    assert corrupt.wrong_with_twin(TEXT, twin, "en") is None
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("Krakow", "Gdynia", "its words are not in the statement"),
+        ("War", "Pol", "its words are not in the statement"),  # no whole word
+        ("Warsaw", "", "empty"),
+        ("", "Gdynia", "empty"),
+        ("Warsaw", "warsaw.", "unchanged"),
+        ("the longest river in Poland", "the river in Poland", "leaves something out"),
+        ("Poland", "Polands", "the same in other words"),
+        (TEXT, "Dogs are mammals that people have kept at home for a thousand years.", "another statement"),
+        (TEXT, "The Vistula.", "length"),
+        ("The Vistula is", "I cannot say that the Vistula is", "refusal"),
+        ("the longest river in Poland and flows", "rzeką, która jest w Polsce i płynie", "wrong language"),
+    ],
+)
+def test_twins(before: str, after: str, reason: str) -> None:
+    assert twin_of(before, after) == reason
 
 
-def twin_reply(**changes: Any) -> Callable[[dict[str, Any]], Any]:
-    def reply(body: dict[str, Any]) -> Any:
-        found = json.loads(competent(body)["choices"][0]["message"]["content"]) | changes
-        return says(json.dumps(found))
+@pytest.mark.parametrize(
+    ("before", "after", "twin"),
+    [
+        ("Warsaw.", "Gdynia", "The Vistula is the longest river in Poland and flows through Gdynia."),
+        (" poland ", '"Hungary"', "The Vistula is the longest river in Hungary and flows through Warsaw."),
+        ("the vistula", "the Oder", "The Oder is the longest river in Poland and flows through Warsaw."),
+        (
+            "is the longest",
+            "is not the longest",
+            "The Vistula is not the longest river in Poland and flows through Warsaw.",
+        ),
+    ],
+)
+def test_a_twin_is_made_by_substitution(before: str, after: str, twin: str) -> None:
+    statement = twin_of(before, after)
+    assert statement.corrupted == twin
+    assert statement.span in TEXT
 
-    return reply
+
+def test_a_twin_that_a_document_says_is_none() -> None:
+    example = examples(1)[0]
+    said = "The Vistula flows through Gdynia."
+    there = replace(example, documents=(replace(example.documents[0], text=f"So. {said}"), *example.documents[1:]),
+                    statements=(Statement("The Vistula flows through Warsaw.", (0,)),))  # fmt: skip
+    text = '{"before": "Warsaw", "after": "Gdynia"}'
+    assert corrupt.read_twin(there, there.statements[0], text) == "stands in a document"
 
 
-@pytest.mark.parametrize("document", [0, 9, "1", True, None])
-def test_a_twin_names_a_cited_document(document: Any, tmp_path: Path) -> None:
-    with ScriptedServer(twin_reply(document=document)) as server:
-        tally = run_stage("s", tmp_path / "s.jsonl", examples(2), steps(tmp_path, server.url)["corrupt"])
-    assert tally.dropped == {"no twin": 2}
-    assert set(tally.counts) == {"twin: names no cited document"}
+@pytest.mark.parametrize("lang", ["en", "pl"])
+def test_people_s_twins_pass(lang: str) -> None:
+    failed = []
+    for example in examples(100, lang):
+        for statement in (s for s in example.statements if s.corrupted):
+            text = json.dumps(edit(statement.text, statement.corrupted or ""))
+            twin = corrupt.read_twin(example, statement, text)
+            if isinstance(twin, str) or twin.corrupted != statement.corrupted:
+                failed.append((statement.text, statement.corrupted, text, twin))
+    assert not failed
+
+
+@pytest.mark.parametrize("prompt", ["corrupt_core", "corrupt_detail", "factual_point", "grounded_check"])
+def test_a_schema_has_the_order_of_its_prompt(prompt: str) -> None:
+    schema = {"factual_point": point.SCHEMA, "grounded_check": grounded.SCHEMA}.get(prompt, corrupt.SCHEMA)
+    for lang in ("en", "pl"):
+        text = Prompt.load(prompt, lang).source
+        places = [text.rindex(f'"{name}":') for name in schema["properties"]]
+        assert places == sorted(places)
+        assert all("maxLength" in field or "enum" in field for field in schema["properties"].values())
+
+
+def test_the_prompt_of_a_twin_shows_examples_and_no_documents() -> None:
+    for name in ("corrupt_core", "corrupt_detail"):
+        messages = Prompt.load(name, "en").render(question="Which?", statement=TEXT, kind="date")
+        assert messages[1][1].count('{"before": "') == 3
+        assert sum(len(content) for _, content in messages) < 2_000
+
+
+@pytest.mark.parametrize(
+    ("said", "counts"),
+    [("no", {}), ("yes", {"twin: still supported": 1}), ("perhaps", {"twin: no verdict": 1})],
+)
+def test_twins_that_the_llm_still_sees_supported_go(said: str, counts: dict[str, int], tmp_path: Path) -> None:
+    example = replace(examples(1)[0], statements=examples(1)[0].statements[:1])
+    with ScriptedServer(lambda body: says(said)) as server:
+        step = corrupt.checked_by_llm(tools(tmp_path, server.url))
+        tally = run_stage("s", tmp_path / "s.jsonl", [example], step)
+    assert tally.counts == counts
+    assert (next(read_stage(tmp_path / "s.jsonl")).statements == example.statements) == (not counts)
 
 
 def test_the_kinds_of_edit_go_round(tmp_path: Path) -> None:
@@ -156,7 +272,7 @@ def test_the_kinds_of_edit_go_round(tmp_path: Path) -> None:
 
 
 def test_a_failed_attempt_asks_for_the_next_kind(tmp_path: Path) -> None:
-    with ScriptedServer(lambda body: says('{"corrupted": ""}')) as server:
+    with ScriptedServer(lambda body: says('{"before": "x", "after": ""}')) as server:
         step = corrupt.by_llm(tools(tmp_path, server.url), prompt="corrupt_detail", kinds=["name", "date"], attempts=2)
         run_stage("s", tmp_path / "s.jsonl", examples(1), step)
     cited = sum(bool(s.citations) for s in examples(1)[0].statements)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 from llm_server import ScriptedServer
-from scripted_model import EN, PL, asked, by_llm, rows
+from scripted_model import EN, PL, asked, by_llm, competent, rows
 
 from citeverifier.commands.train import run as train
 from citeverifier.data.load import load
@@ -120,6 +120,7 @@ def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedS
     out = pipeline("pipeline=training", "limit=20", *by_llm(server.url))
     calls = Counter(asked(body) for body in server.bodies)
     assert calls["answer"] == calls["translate"] == 20
+    assert calls["corrupt"] == calls["check"]
     report = {stage["stage"]: stage for stage in json.loads((out / "report.json").read_text())}
     assert calls == {name: report[name]["calls"] for name in calls}
     made = [e for split in ("train", "dev", "test") if (out / f"examples_{split}.jsonl").is_file()
@@ -133,13 +134,31 @@ def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedS
         ]
         assert [d.text for d in example.documents[:10]] == [d.text for d in source.documents]
         stages = {entry["stage"]: entry for entry in example.meta["made"]}
-        assert list(stages) == ["answer", "corrupt"] + ["translate"] * (example.lang == "pl")
+        assert list(stages) == ["answer", "corrupt", "check"] + ["translate"] * (example.lang == "pl")
         assert all(entry["model"] == "scripted" and len(entry["version"]) == 12 for entry in stages.values())
         assert stages["corrupt"]["prompt"] == "corrupt_detail"
     pair = rows(out / "train.jsonl")[0]
     assert pair["meta"]["made"][0]["stage"] == "answer"
     [source] = trained_on(out, tiny("bert"))["data"]["sources"]
     assert source["pairs"] == len(pairs_of(out, "train"))
+
+
+def test_three_llms_share_a_run(pipeline: Run) -> None:
+    with ScriptedServer(competent) as answers, ScriptedServer(competent) as corrupts, ScriptedServer(competent) as says:
+        others = [
+            override
+            for role, server in (("corruptor", corrupts), ("translator", says))
+            for override in (f"llm@{role}=vllm", f"{role}.base_url={server.url}", f"{role}.model={role}")
+        ]
+        out = pipeline("pipeline=training", "limit=6", *by_llm(answers.url), *others)
+        kinds = [{asked(body) for body in server.bodies} for server in (answers, corrupts, says)]
+    assert kinds == [{"answer"}, {"corrupt", "check"}, {"translate"}]
+    made = [entry for row in rows(out / "examples_train.jsonl") for entry in row["meta"]["made"]]
+    assert {(entry["stage"], entry["model"]) for entry in made} == {
+        ("answer", "scripted"), ("corrupt", "corruptor"), ("check", "corruptor"), ("translate", "translator"),
+    }  # fmt: skip
+    card = (out / "README.md").read_text()
+    assert all(f"| {stage} | {model} |" in card for stage, model in {(e["stage"], e["model"]) for e in made})
 
 
 def test_a_benchmark_goes_through_peoples_hands(pipeline: Run, server: ScriptedServer) -> None:

@@ -11,15 +11,14 @@ import pytest
 from oracle import Oracle
 from scripted_model import examples, tools
 
-from citeverifier.records import Example, RecordError, example_to_json, write_jsonl
+from citeverifier.records import Example, RecordError, Statement, example_to_json, write_jsonl
 from citeverifier.text.words import normalise
-from data_gen.check_twins import not_supported
+from data_gen.card import publish
 from data_gen.checks import in_language, is_refusal, json_object, lost_numbers, names_kept
-from data_gen.corrupt import by_rules
+from data_gen.corrupt import by_rules, compared
 from data_gen.document_pairs import distinct, nth_nearest
 from data_gen.filter import by_verifier
 from data_gen.negatives import from_nearest_questions
-from data_gen.publish import publish
 from data_gen.questions import read_questions, usable
 from data_gen.review import read_review, write_review
 from data_gen.stage import keep, one_by_one, read_stage, run_stage
@@ -89,6 +88,14 @@ def test_unusable_questions_are_counted(tmp_path: Path) -> None:
     assert next(read_stage(tmp_path / "s.jsonl")).statements == ()
 
 
+def test_a_question_and_its_answer_is_no_statement(tmp_path: Path) -> None:
+    file = tmp_path / "hotpot.json"
+    file.write_text(json.dumps(hotpot(20)))
+    tally = run_stage("s", tmp_path / "s.jsonl", questions(file), usable(tools(tmp_path), statements=True))
+    assert tally.counts["statement is a question and its answer"] == 20
+    assert not [s for e in read_stage(tmp_path / "s.jsonl") for s in e.statements if "? " in s.text]
+
+
 # --- verifier --------------------------------------------------------------------------------------------------------
 
 
@@ -120,15 +127,23 @@ def test_unscored_is_counted_apart(tmp_path: Path) -> None:
     assert tally.dropped == {"statement unscored": 1}
 
 
-def test_twins_that_are_still_supported_go(tmp_path: Path) -> None:
+def test_what_the_verifier_says_of_twins_is_a_number(tmp_path: Path) -> None:
     first, second = examples(2)
     text = first.statements[0].text
     fooled = replace(first, statements=(replace(first.statements[0], corrupted=text), *first.statements[1:]))
-    tally = run_stage("s", tmp_path / "s.jsonl", [fooled, second], not_supported(judged(tmp_path)))
-    assert tally.counts == {"twin: still supported": 1}
-    one, two = read_stage(tmp_path / "s.jsonl")
-    assert one.statements[0].corrupted is None
-    assert two == second
+    tally = run_stage("s", tmp_path / "s.jsonl", [fooled, second], compared(judged(tmp_path)))
+    twins = sum(s.corrupted is not None for e in (fooled, second) for s in e.statements)
+    assert tally.counts == {"twin: the verifier sees it supported": 1, "twin: the verifier agrees": twins - 1}
+    assert list(read_stage(tmp_path / "s.jsonl")) == [fooled, second]
+
+
+def test_a_closing_citation_costs_its_own_statement_alone(tmp_path: Path) -> None:
+    good = examples(1)[0]
+    closing = Statement("This is in none of the documents at all.", (0,), kind="closing")
+    tally = run_stage("s", tmp_path / "s.jsonl", [replace(good, statements=(closing, *good.statements))],
+                      by_verifier(judged(tmp_path), unit="answer"))  # fmt: skip
+    assert (tally.kept, tally.counts) == (1, {"statement not supported": 1})
+    assert next(read_stage(tmp_path / "s.jsonl")).statements[0].citations == ()
 
 
 def test_rules_alter_what_the_altered_document_holds(tmp_path: Path) -> None:
@@ -229,7 +244,7 @@ def test_a_spreadsheet_computes_nothing(tmp_path: Path) -> None:
         ("q,en,0,,,,,,accepted,,,,now", "expected a reviewer"),
         ("q,en,0,,,,,,accepted,,,Ala,", "expected a time"),
         ("q,en,0,,,,,,corrected,,,Ala,now", "expected a corrected text"),
-        ("q,en,x,,,,,,accepted,,,Ala,now", "expected id, lang and the number"),
+        ("q,en,x,,,,,,accepted,,,Ala,now", "expected the number of a statement"),
     ],
 )
 def test_a_bad_review_names_its_row(row: str, said: str, tmp_path: Path) -> None:
@@ -320,7 +335,7 @@ def test_the_llm_path_loads_no_torch() -> None:
     import sys
 
     names = (
-        "answer, card, check_twins, corrupt, document_pairs, filter, grounded, negatives, pack, pipeline, point, "
+        "answer, card, corrupt, document_pairs, filter, grounded, negatives, pack, pipeline, point, "
         "questions, review, translate"
     )
     code = f"import sys; import data_gen.__main__; from data_gen import {names}; assert 'torch' not in sys.modules"

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from llm_server import (
     CUT,
     EMPTY,
@@ -28,9 +30,10 @@ from llm_server import (
     says_with_logprobs,
     slow,
     status,
+    streams,
 )
 
-from citeverifier.llm.client import LLM, LLMError, LLMOptions, Request, estimated_tokens
+from citeverifier.llm.client import LLM, LLMError, LLMOptions, Pace, Request, estimated_tokens
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +83,7 @@ def test_what_is_sent_to_vllm() -> None:
         "structured_outputs": {"choice": ["yes", "no"]},
     }  # fmt: skip
     assert second["seed"] == 7
+    assert (second["stream"], second["stream_options"]) == (True, {"include_usage": True})
     assert "logprobs" not in second
 
 
@@ -90,6 +94,7 @@ def test_what_is_sent_to_openai_and_comes_back() -> None:
         "required": ["n"],
         "additionalProperties": False,
     }
+    bounded = {**schema, "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 9}}}
 
     def reply(body: dict[str, Any]) -> Answer:
         if said(body) == "schema":
@@ -101,10 +106,10 @@ def test_what_is_sent_to_openai_and_comes_back() -> None:
 
     with ScriptedServer(reply) as server:
         llm = client(server, dialect="openai", temperature=None, seed=None, concurrency=1)
-        first, second = llm.ask([ask("choice", choices=("yes", "no"), logprobs=True), ask("schema", schema=schema)])
+        first, second = llm.ask([ask("choice", choices=("yes", "no"), logprobs=True), ask("schema", schema=bounded)])
     assert (first.text, second.text) == ("no", '{"n": 3}')
     assert first.probabilities == pytest.approx({"yes": 0.2, "no": 0.8})
-    assert not {"temperature", "seed", "max_tokens", "structured_outputs"} & set(server.bodies[0])
+    assert not {"temperature", "seed", "max_tokens", "structured_outputs", "stream"} & set(server.bodies[1])
     assert server.bodies[0]["max_completion_tokens"] == 512
     formats = [body["response_format"]["json_schema"] for body in server.bodies]
     assert formats[0]["schema"]["properties"]["answer"]["enum"] == ["yes", "no"]
@@ -155,7 +160,7 @@ def test_what_does_not_pass_is_that_requests_error(failure: Answer, error: str) 
         (says("yes and then", finish_reason="length"), "cut: max_tokens 512 reached (finish_reason length)"),
         (says("", refusal="I will not"), "refused: 'I will not'"),
         (status(400, "unknown field"), "answered 400: "),
-        (status(400, "This model's maximum context length is 2048 tokens."), "longer than the model's context"),
+        (status(400, "This model's maximum context length is 2048 tokens."), "prompt and max_tokens are longer than"),
         (status(422), "answered 422"),
         ({"object": "error"}, "expected a chat completion, got"),
         ({"choices": []}, "expected a chat completion, got"),
@@ -168,6 +173,52 @@ def test_what_no_retry_helps_is_not_tried_again(answer: Answer, error: str) -> N
     assert reply.text is None
     assert error in (reply.error or "")
     assert len(server.bodies) == 1
+
+
+def test_the_time_out_counts_from_each_token() -> None:
+    with ScriptedServer(lambda body: streams("It ", "is ", "slow.", pause=0.2)) as server:  # 2.4 s in all
+        llm = client(server, timeout=1.0, retries=0)
+        (reply,) = llm.ask([ask("?")])
+    assert (reply.text, reply.error, reply.prompt_tokens, reply.completion_tokens) == ("It is slow.", None, 10, 3)
+
+
+@pytest.mark.parametrize(
+    ("end", "error"),
+    [
+        ("", "no JSON"),  # without its end it is no whole answer
+        ('data: {"error": {"message": "out of memory"}}\n\n', "expected a chat completion, got .*out of memory"),
+        ("data: {{{\n\ndata: [DONE]\n\n", "no JSON"),
+    ],
+)
+def test_a_stream_that_breaks_off_is_no_reply(end: str, error: str) -> None:
+    with ScriptedServer(lambda body: streams("It ", "is so.", end=end)) as server:
+        (reply,) = client(server, retries=0).ask([ask("?")])
+    assert reply.text is None
+    assert re.search(error, reply.error or "")
+
+
+def test_a_slow_server_gets_fewer_requests_and_loses_none() -> None:
+    def reply(body: dict[str, Any]) -> Answer:
+        return slow(0.08 * server.at_once, says("") | {"choices": says("yes")["choices"], "usage": {}})
+
+    with ScriptedServer(reply) as server:  # with 32 in flight each would take 2.6 s
+        replies = client(server, timeout=1.0, retries=0, concurrency=32).ask([ask(str(i)) for i in range(60)])
+    assert [reply.error for reply in replies] == [None] * 60
+    assert server.most_at_once < 12
+
+
+@given(st.lists(st.tuples(st.floats(0, 1000), st.integers(0, 500))), st.integers(1, 64))
+def test_the_pace_keeps_within_its_bounds(ended: list[tuple[float, int]], most: int) -> None:
+    pace = Pace(LLMOptions("m", concurrency=most))
+    for seconds, tokens in ended:
+        before = pace.in_flight
+        pace.ended(seconds, tokens)
+        assert 1 <= pace.in_flight <= most
+        quick = seconds <= 150 + tokens / 2
+        assert pace.in_flight >= before if quick else pace.in_flight <= before
+    for _ in range(most):
+        pace.ended(1.0, 100)
+    assert pace.in_flight == most
 
 
 def test_long_and_foreign_texts_pass_through() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citeverifier.llm.prompts import FOLDER, Prompt, fence
+from citeverifier.llm.prompts import FOLDER, Prompt, fence, unfenced
 from citeverifier.rating.responses import CitedStatement, Edit
 from citeverifier.records import LANGUAGES, Document
 
@@ -124,6 +124,16 @@ def test_fences(text: str) -> None:
     assert rest == f"{text}\n</document {mark}>"
     assert mark not in text
     assert fenced == fence(text, "document")
+
+
+@given(text=st.text("ab <>/\n272a7457", max_size=40), label=st.sampled_from(["document", "zdanie", "treść"]))
+def test_a_copied_fence_goes_and_nothing_else(text: str, label: str) -> None:
+    fenced = fence(text, label)
+    assert unfenced("The river is long.") == "The river is long."
+    plain = unfenced(fenced)
+    assert plain is None or plain.split() == text.split()
+    assert unfenced(fenced.splitlines()[0][:-1]) is None  # half a tag
+    assert unfenced(f"It is <{label} 272a7457> long.") == "It is long."
 
 
 ONE = ("citation_support", "citation_relevance")  # prompts about one statement

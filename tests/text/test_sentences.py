@@ -13,6 +13,8 @@ TEXTS = [
     ("en", ["He lived in the U.S.", "He died there."]),
     ("en", ["Mr. Jones and Prof. Lee visited St. Paul's.", "It rained."]),
     ("en", ["Prices rose 3.5 percent, e.g. in Paris.", "J. R. Smith left, i.e. he moved on."]),
+    ("en", ["It airs at 8:30 p.m. ET on Mondays.", "It ends at 10 p.m.", "The rest is music."]),
+    ("en", ["It came out on Warner Bros. Records.", "He left Warner Bros.", "It was over."]),
     ("en", ["Did it work?", "It did!", "Nobody knew."]),
     ("pl", ["Według prof. Nowaka zbudował ją m.in. Kazimierz Wielki.", "Stoi do dziś."]),
     ("pl", ["Powstał w 1364 r. w Krakowie.", "Był duży."]),
