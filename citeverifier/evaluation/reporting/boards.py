@@ -30,6 +30,7 @@ from citeverifier.metrics.paired import Difference
 REFERENCES = ("statement_only",)  # verifiers that never see a document
 ASKED, AT_HALF, AGAINST, COSTS, AUDIT = "Asked", "At 0.5", "Against the best", "Per 1,000 statements", "Audit"
 COST = ("seconds", "calls", "tokens", "money")
+PASSED_ON = "passed_on"  # the share that a cascade's small verifier leaves to the big one; for pictures, in no table
 _TWINS = "twin_accuracy_"
 
 
@@ -206,12 +207,16 @@ def _audit_cells(summary: Mapping[str, Any]) -> dict[str, Cell]:
 
 
 def _cost_cells(run: EvalRun, price_per_hour: float | None) -> dict[str, Cell]:
-    amounts = per_thousand(run.summary["cost"], price_per_hour)
-    return {  # three digits or all before the point: 0.0123, 1.23, 1,234
+    cost = run.summary["cost"]
+    cells = {  # three digits or all before the point: 0.0123, 1.23, 1,234
         f"cost.{key}": Cell(f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}", amount)
-        for key, amount in amounts.items()
+        for key, amount in per_thousand(cost, price_per_hour).items()
         if amount is not None
     }
+    if PASSED_ON in cost and cost["pairs"]:
+        share = cost[PASSED_ON] / cost["pairs"]
+        cells[PASSED_ON] = Cell(f"{share:.1%}", share)
+    return cells
 
 
 def per_thousand(cost: Mapping[str, Any], price_per_hour: float | None = None) -> dict[str, float | None]:

@@ -9,7 +9,15 @@ from itertools import groupby
 from pathlib import Path
 
 import citeverifier
-from citeverifier.evaluation.reporting.boards import NOTHING, Board, BoardRow, boards_of, csv_rows, markdown_tables
+from citeverifier.evaluation.reporting.boards import (
+    NOTHING,
+    PASSED_ON,
+    Board,
+    BoardRow,
+    boards_of,
+    csv_rows,
+    markdown_tables,
+)
 from citeverifier.evaluation.reporting.pictures import Interval, Mark, bars, matrix, scatter, symbol
 from citeverifier.evaluation.reporting.predictions import DecidedTrials
 from citeverifier.evaluation.reporting.report import unscored_warning
@@ -112,6 +120,9 @@ def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
         if marks := [mark for mark in _marks(rows, series, f"cost.{unit}", "f1", tip, 1 / 1000) if mark.x]:
             svg = scatter(marks, f"{unit} a statement (log)", "F1 (true)", log=True)
             yield Picture(f"F1 against {unit}", f"Up and left is better.{more}", svg)
+    if marks := _marks(rows, series, PASSED_ON, "f1", "{name}: F1 {y:.3f}, {x:.1%} of the pairs passed on"):
+        svg = scatter(marks, "share passed on to the bigger verifier", "F1 (true)")
+        yield Picture("Cascades: F1 against share passed on", f"Up and left is better.{more}", svg)
     square = _agreement(rows)
     if square:
         note = f"Cohen’s kappa of decisions on the same trials; 0 is chance.{more}"

@@ -142,6 +142,17 @@ def test_a_run_without_a_scored_trial_has_its_row(leave: Leave, worked_example: 
     assert "100.0%" in html
 
 
+def test_cascades_show_what_they_pass_on(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
+    leave(tmp_path / "a", Merged(), [worked_example], good, label="plain")
+    assert "passed on" not in page(boards_of(read_runs([tmp_path])[0]), [], [])
+    cost = Cost(1.0, 10, 10, notes={"passed_on": 4})
+    leave(tmp_path / "b", Merged(), [worked_example], good, label="both", cost=cost)
+    html = page(boards_of(read_runs([tmp_path])[0]), [], [])
+    parsed(html)
+    assert "Cascades: F1 against share passed on" in html
+    assert "40.0% of the pairs passed on" in html
+
+
 # --- report.md, leaderboard.csv and the command ----------------------------------------------------------------------
 
 
