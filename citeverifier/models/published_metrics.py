@@ -7,7 +7,7 @@ settings of each metric, with their defaults, stand in `verifiers/published.yaml
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -72,7 +72,7 @@ class InChunks:
     encode: Callable[[Loaded], Encode]
     values: Callable[[Loaded], Values]
     parts: Callable[[Pair], list[str]] = whole_statement
-    fold: Callable[[Settings], Fold] = lambda settings: greatest
+    fold: Fold = greatest
     sentence_chunks: bool = False
     apart: bool = False
 
@@ -89,27 +89,28 @@ class InChunks:
         padding = {"input_ids": loaded.tokenizer.pad_token_id, "labels": -100}
         cells = Cells(loaded.model, encode, self.values(loaded), padding)
         chunks = Chunks(loaded.tokenizer, room, self.sentence_chunks)
-        return Grid(cells, chunks, self.parts, self.fold(loaded.settings)).logits
+        return Grid(cells, chunks, self.parts, self.fold).logits
 
 
 # --- loaders --------------------------------------------------------------------------------------------------------
 
 
-def classifier(settings: Settings, bf16: bool) -> Loaded:
-    """Any `AutoModelForSequenceClassification`."""
-    from transformers import AutoModelForSequenceClassification
+def any_model_of(kind: str) -> Callable[[Settings, bool], Loaded]:
+    """A loader of any model (hub id, folder, or `package:NAME/FOLDER`) by one of transformers' Auto classes."""
 
-    path = settings["path"]
-    model = pretrained(AutoModelForSequenceClassification, path, bf16)
-    return Loaded(model, load_tokenizer(path, None), path, settings)
+    def load(settings: Settings, bf16: bool) -> Loaded:
+        import transformers
+
+        path = backbone_path(settings["path"])
+        model = pretrained(getattr(transformers, kind), path, bf16)
+        return Loaded(model, load_tokenizer(path, None), path, settings)
+
+    return load
 
 
-def text_to_text(settings: Settings, bf16: bool) -> Loaded:
-    """Any `AutoModelForSeq2SeqLM`."""
-    from transformers import AutoModelForSeq2SeqLM
-
-    path = settings["path"]
-    return Loaded(pretrained(AutoModelForSeq2SeqLM, path, bf16), load_tokenizer(path, None), path, settings)
+classifier = any_model_of("AutoModelForSequenceClassification")
+text_to_text = any_model_of("AutoModelForSeq2SeqLM")
+encoder = any_model_of("AutoModel")
 
 
 def either(settings: Settings, bf16: bool) -> Loaded:
@@ -122,14 +123,6 @@ def either(settings: Settings, bf16: bool) -> Loaded:
     if config.num_labels != 2:
         raise ValueError(f"{settings['path']}: expected a classifier of two classes, got {config.num_labels}")
     return classifier(settings, bf16)
-
-
-def encoder(settings: Settings, bf16: bool) -> Loaded:
-    """Any `AutoModel` encoder: hub id, folder, or `package:NAME/FOLDER`."""
-    from transformers import AutoModel
-
-    path = backbone_path(settings["path"])
-    return Loaded(pretrained(AutoModel, path, bf16), load_tokenizer(path, None), path, settings)
 
 
 def converted_alignscore(settings: Settings, bf16: bool) -> Loaded:
@@ -307,10 +300,13 @@ def nearest_tokens(loaded: Loaded) -> Engine:
     return LateInteractionEngine(LateInteraction(loaded.model, MeanOfMatches()).eval(), inputs).logits
 
 
+IN_SENTENCES = InChunks(
+    two_texts, class_named(*ENTAILMENT), statement_sentences, mean_of_greatest, sentence_chunks=True
+)
+
 METRICS: Mapping[str, Metric] = {
     "alignscore": Metric(
-        converted_alignscore,
-        InChunks(two_texts, class_named(ALIGNED), statement_sentences, lambda settings: mean_of_greatest),
+        converted_alignscore, InChunks(two_texts, class_named(ALIGNED), statement_sentences, mean_of_greatest)
     ),
     "bartscore": Metric(text_to_text, InChunks(part_as_labels, likelihood, apart=True)),
     "bertscore": Metric(encoder, nearest_tokens),
@@ -320,17 +316,8 @@ METRICS: Mapping[str, Metric] = {
     "nli": Metric(classifier, entailment_in_windows),
     "summac_conv": Metric(
         classifier_with_weights,
-        InChunks(
-            two_texts, class_named(*ENTAILMENT), statement_sentences, lambda settings: convolution(settings["weights"]),
-            sentence_chunks=True,
-        ),
+        lambda loaded: replace(IN_SENTENCES, fold=convolution(loaded.settings["weights"]))(loaded),
     ),
-    "summac_zs": Metric(
-        classifier,
-        InChunks(
-            two_texts, class_named(*ENTAILMENT), statement_sentences, lambda settings: mean_of_greatest,
-            sentence_chunks=True,
-        ),
-    ),
+    "summac_zs": Metric(classifier, IN_SENTENCES),
     "true_t5": Metric(text_to_text, one_in_windows),
-}  # fmt: skip
+}
