@@ -95,11 +95,11 @@ def audit(
     }
     several = [p for p in plain if len(p.trial.pair.documents) > 1]
     refused = [p for p in plain if not p.trial.gold and p.decision is False]
-    found = {
+    compared = {
         "order": _compared(several, asked["order"], "changed", seed),
         "injection": _compared(refused, asked["injection"], "flipped_to_true", seed),
     }
-    return asked, found
+    return asked, compared
 
 
 def _compared(before: Sequence[Prediction], after: Sequence[Prediction], name: str, seed: int) -> dict[str, Any] | None:

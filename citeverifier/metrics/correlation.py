@@ -45,8 +45,8 @@ def kendall(score: Floats, label: NDArray[Any], weights: Floats) -> Floats:
 
 def one_against_one(score: Floats, label: NDArray[np.int64], weights: Floats) -> dict[str, Floats]:
     """ROC-AUC, (r,) each, of telling the higher from the lower of two levels; "overall" is the mean of the three."""
-    found = {name: _against(score, label, high, low, weights) for name, (high, low) in LEVELS.items()}
-    return {**found, "overall": sum(found.values(), np.zeros(len(weights))) / len(found)}
+    areas = {name: _against(score, label, high, low, weights) for name, (high, low) in LEVELS.items()}
+    return {**areas, "overall": sum(areas.values(), np.zeros(len(weights))) / len(areas)}
 
 
 def _against(score: Floats, label: NDArray[Any], high: float, low: float, weights: Floats) -> Floats:

@@ -31,5 +31,5 @@ class CitationDecisions(evaluate.Metric):  # type: ignore[misc]
     def _compute(self, predictions: Any, references: Any, threshold: float = 0.5) -> dict[str, float]:
         score, gold = np.asarray(predictions, dtype=np.float64), np.asarray(references, dtype=bool)
         scored = ~np.isnan(score)
-        found = count(gold[scored], score[scored] >= threshold).metrics()
-        return {**found, "auroc": float(auroc(gold[scored], score[scored])), "unscored": int((~scored).sum())}
+        metrics = count(gold[scored], score[scored] >= threshold).metrics()
+        return {**metrics, "auroc": float(auroc(gold[scored], score[scored])), "unscored": int((~scored).sum())}

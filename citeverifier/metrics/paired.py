@@ -26,8 +26,8 @@ def metric_samples(
 ) -> dict[str, Floats]:
     """accuracy, f1 and (with scores) auroc of one verifier: (1 + rounds,) each, the point estimate first."""
     unit = sampled.of(units)
-    found = decision_samples(gold, decision, unit, sampled)
-    kept = {name: found[name] for name in ("accuracy", "f1")}
+    samples = decision_samples(gold, decision, unit, sampled)
+    kept = {name: samples[name] for name in ("accuracy", "f1")}
     return kept if score is None else kept | {"auroc": auroc_samples(gold, score, unit, sampled)}
 
 
@@ -38,10 +38,10 @@ def difference(first: Floats, second: Floats) -> Difference:
     is never 0: the level at which the percentile interval just reaches 0.
     """
     values = first - second
-    found = estimate(values)
+    estimated = estimate(values)
     drawn = values[1:][~np.isnan(values[1:])]
-    if np.isnan(found.value) or not len(drawn):
-        return Difference(found.value, float("nan"), float("nan"), float("nan"))
+    if np.isnan(estimated.value) or not len(drawn):
+        return Difference(estimated.value, float("nan"), float("nan"), float("nan"))
     near = 1e-12  # sums in another order differ in the last digit
     sides = [(1 + int((side <= near).sum())) / (1 + len(drawn)) for side in (drawn, -drawn)]
-    return Difference(found.value, found.low, found.high, min(1.0, 2 * min(sides)))
+    return Difference(estimated.value, estimated.low, estimated.high, min(1.0, 2 * min(sides)))

@@ -24,8 +24,9 @@ from citeverifier.verifiers.base import Scorer, Scores, WrappedScorer
 
 CHUNK = 2048  # pairs asked between commits
 _LOOKUP = 500  # keys a query
+_COLUMNS = "key, score, calls, tokens, seconds, money"
 
-_Row = tuple[float, float, float, float, float | None]  # score, calls, tokens, seconds, money
+Kept = tuple[float, Cost]  # a score, and its part of what the call that asked for it cost
 
 
 class ScoreCache:
@@ -48,22 +49,21 @@ class ScoreCache:
         except sqlite3.DatabaseError as error:
             raise ValueError(f"cache={path}: expected a score cache (an SQLite file), got: {error}") from None
 
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, _Row]:
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, Kept]:
         """What is known of the keys."""
-        found: dict[bytes, _Row] = {}
+        known: dict[bytes, Kept] = {}
         for start in range(0, len(keys), _LOOKUP):
             part = keys[start : start + _LOOKUP]
-            marks = ",".join("?" * len(part))
-            for key, *row in self._rows.execute(f"SELECT * FROM scores WHERE key IN ({marks})", part):
-                found[key] = (row[0], row[1], row[2], row[3], row[4])
-        return found
+            query = f"SELECT {_COLUMNS} FROM scores WHERE key IN ({','.join('?' * len(part))})"
+            for key, score, calls, tokens, seconds, money in self._rows.execute(query, part):
+                known[key] = score, Cost(seconds, calls=calls or 0, tokens=tokens or 0, money=money)
+        return known
 
-    def put(self, rows: Mapping[bytes, _Row]) -> None:
-        """Keep rows for good."""
+    def put(self, scores: Mapping[bytes, Kept]) -> None:
+        """Keep scores for good."""
+        rows = [(key, score, c.calls, c.tokens, c.seconds, c.money) for key, (score, c) in scores.items()]
         with self._rows:
-            self._rows.executemany(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)", [(key, *row) for key, row in rows.items()]
-            )
+            self._rows.executemany(f"INSERT OR REPLACE INTO scores ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 class CachedScorer(WrappedScorer):
@@ -83,18 +83,15 @@ class CachedScorer(WrappedScorer):
         distinct = dict(zip(keys, pairs, strict=True))
         known = self.cache.get(list(distinct))
         missing = [key for key in distinct if key not in known]
-        cost = sum((_cost_of(row) for row in known.values()), Cost(notes={"cached": len(known)}))
+        cost = sum((part for _, part in known.values()), Cost(notes={"cached": len(known)}))
         reasons: dict[bytes, str] = {}
         for start in range(0, len(missing), CHUNK):
             part = missing[start : start + CHUNK]
             began = time.perf_counter()
             asked = self.scorer.score([distinct[key] for key in part], level)
-            each = 1 / len(part)
-            took = time.perf_counter() - began
-            money = None if asked.cost.money is None else asked.cost.money * each
-            spent = (asked.cost.calls * each, asked.cost.tokens * each, took * each, money)
-            rows = {key: (float(score), *spent) for key, score in zip(part, asked.values, strict=True)}
-            scored = {key: row for key, row in rows.items() if not np.isnan(row[0])}
+            each = _share(replace(asked.cost, seconds=time.perf_counter() - began), len(part))
+            scores = zip(part, asked.values.tolist(), strict=True)
+            scored = {key: (score, each) for key, score in scores if not np.isnan(score)}
             self.cache.put(scored)
             known |= scored
             reasons |= {part[i]: reason for i, reason in asked.reasons.items()}
@@ -110,10 +107,11 @@ class CachedScorer(WrappedScorer):
         return hashlib.sha256(json.dumps(asked, ensure_ascii=False).encode()).digest()
 
 
-def _cost_of(row: _Row) -> Cost:
-    """What a kept score once cost, its part of a call; parts of calls and tokens add up to whole ones."""
-    _, calls, tokens, seconds, money = row
-    return Cost(seconds, calls=calls or 0.0, tokens=tokens or 0.0, money=money)  # type: ignore[arg-type]
+def _share(cost: Cost, count: int) -> Cost:
+    """One of `count` equal parts of a cost; parts of calls and tokens are fractions, which add up to whole ones."""
+    calls, tokens = cost.calls / count, cost.tokens / count
+    money = None if cost.money is None else cost.money / count
+    return Cost(cost.seconds / count, calls=calls, tokens=tokens, money=money)  # type: ignore[arg-type]
 
 
 def fingerprint_of(verifier: Any) -> str | None:

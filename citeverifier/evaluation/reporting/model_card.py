@@ -63,7 +63,7 @@ def _header(config: CheckpointConfig, name: str, results: Sequence[Mapping[str, 
     from huggingface_hub import ModelCardData
 
     shape = config.shape.replace("_", "-")
-    found = _eval_results(results)
+    entries = _eval_results(results)
     data = ModelCardData(
         language=list(config.languages) or None,
         license=licence,
@@ -71,8 +71,8 @@ def _header(config: CheckpointConfig, name: str, results: Sequence[Mapping[str, 
         tags=["citation-verification", "citeverifier", "ordinal", shape],
         base_model=config.base_model if HUB_ID.fullmatch(config.base_model) else None,
         pipeline_tag="text-classification",
-        model_name=name if found else None,
-        eval_results=found or None,
+        model_name=name if entries else None,
+        eval_results=entries or None,
     )
     written: str = data.to_yaml()
     return written

@@ -141,11 +141,11 @@ def _estimates(
         [wrong[at] if decisions[i] is None else decisions[i] for at, i in enumerate(chosen)], dtype=bool
     )
     unit = sampled.of([predictions[i].trial.pair.example for i in chosen])
-    found = decision_estimates(gold, decision, unit, sampled)
+    estimates = decision_estimates(gold, decision, unit, sampled)
     scores = [predictions[i].score for i in chosen]
     if not unscored_wrong and None not in scores:  # a selection decides without scoring
-        found["auroc"] = auroc_estimate(gold, np.array(scores, dtype=np.float64), unit, sampled)
-    return found
+        estimates["auroc"] = auroc_estimate(gold, np.array(scores, dtype=np.float64), unit, sampled)
+    return estimates
 
 
 def _part(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:

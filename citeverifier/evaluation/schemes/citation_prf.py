@@ -107,21 +107,21 @@ class CitationPrf(Scheme):
 
     def estimates(self, predictions: Sequence[Prediction], sampled: Resamples, *, default: bool) -> dict[str, Estimate]:
         """The shares, and the citation_f1 that follows from them."""
-        found = means(self.shares(predictions, default=default), sampled)
-        if "citation_recall" in found and "citation_precision" in found:
-            found["citation_f1"] = harmonic(found["citation_recall"], found["citation_precision"])
-        return {metric: estimate(samples) for metric, samples in found.items()}
+        by_metric = means(self.shares(predictions, default=default), sampled)
+        if "citation_recall" in by_metric and "citation_precision" in by_metric:
+            by_metric["citation_f1"] = harmonic(by_metric["citation_recall"], by_metric["citation_precision"])
+        return {metric: estimate(samples) for metric, samples in by_metric.items()}
 
 
 def _statements(trials: Sequence[Trial]) -> list[tuple[Trial, list[Trial]]]:
     """Each whole (of a statement or twin) with the trials of its citations."""
-    found: list[tuple[Trial, list[Trial]]] = []
+    statements: list[tuple[Trial, list[Trial]]] = []
     for trial in trials:
         if trial.setting == PRECISION:
-            found[-1][1].append(trial)
+            statements[-1][1].append(trial)
         else:
-            found.append((trial, []))
-    return found
+            statements.append((trial, []))
+    return statements
 
 
 def _rest(citations: Sequence[Trial], citation: Trial) -> Trial:

@@ -80,12 +80,12 @@ class SupportLevels(Scheme):
                 setting = level.label + (BELOW_FULL if pair.support_min != pair.support_max else "")
                 identity = f"{self.name}/{pair.id}/{level.label}"
                 trials.append(Trial(identity, setting, level, label >= level, asked, (), pair.kind, None))
-        found = {label.label for pair in records if (label := self._label(pair)) is not None and pair.documents}
-        if len(found) < 2:
+        levels = {label.label for pair in records if (label := self._label(pair)) is not None and pair.documents}
+        if len(levels) < 2:
             left_out = ", ".join(f"{n} {why}" for why, n in self._left_out(records).items() if n) or "none left out"
             raise ValueError(
                 f"scheme={self.name}: expected pairs of two levels of support at least, got "
-                f"{' and '.join(found) or 'no labelled pair'} in {len(records)} ({left_out})"
+                f"{' and '.join(levels) or 'no labelled pair'} in {len(records)} ({left_out})"
             )
         return trials
 

@@ -29,14 +29,14 @@ def three_ways(predictions: Sequence[Prediction], *, default: bool) -> list[Thre
     asked: dict[str, dict[Support, Prediction]] = {}
     for prediction in predictions:
         asked.setdefault(prediction.trial.pair.id, {})[prediction.trial.level] = prediction
-    found = []
+    ways = []
     for key, by_level in asked.items():
         if len(by_level) == len(LEVELS):
             both = [by_level[level] for level in LEVELS]
             decisions = [prediction.decided(default=default) for prediction in both]
             scores = [prediction.score for prediction in both]
             pair = both[0].trial.pair
-            found.append(
+            ways.append(
                 ThreeWay(
                     key,
                     pair.example,
@@ -45,7 +45,7 @@ def three_ways(predictions: Sequence[Prediction], *, default: bool) -> list[Thre
                     None if None in scores else sum(score or 0.0 for score in scores),
                 )
             )
-    return found
+    return ways
 
 
 def three_level_shares(ways: Sequence[ThreeWay]) -> list[Share]:
