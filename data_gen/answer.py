@@ -15,10 +15,8 @@ from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markers import CitedSentence, Unmarked, cited_sentences, remove_markers
 from citeverifier.text.words import words
 from data_gen.checks import failure, in_language, is_refusal
-from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
+from data_gen.stage import CLOSING, Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
-
-CLOSING = "closing"  # kind of a statement whose citations stand behind a later sentence of its paragraph
 
 
 def by_llm(

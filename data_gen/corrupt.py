@@ -36,9 +36,9 @@ from data_gen.checks import (
     stands_in,
     unaltered,
 )
-from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
+from data_gen.filter import Checking, judging, premise
+from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one, without_twin
 from data_gen.tools import Tools
-from data_gen.verdicts import Checking, judging, premise
 
 SCHEMA = object_schema(before=200, after=200)
 LENGTH = (0.6, 1.6)  # bounds of a twin's words over its statement's
@@ -90,11 +90,6 @@ def by_llm(
         return _with_twins(replace(example, meta=meta), statements, counts, require)
 
     return asking(ask, tools.llm(), made_with)
-
-
-def without_twin(statement: Statement) -> Statement:
-    """The statement alone."""
-    return replace(statement, corrupted=None, altered_in=(), edit=None)
 
 
 def _with_twins(example: Example, statements: Sequence[Statement], counts: Counter[str], require: bool) -> Outcome:

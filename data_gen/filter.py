@@ -1,19 +1,86 @@
-"""Stage `filter`: keeps answers whose statements their cited documents support, as a verifier sees it."""
+"""Stage `filter`: keeps answers whose statements their cited documents support; and asking a verifier for any stage."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Literal
 
-from citeverifier.records import Example
-from data_gen.answer import CLOSING
-from data_gen.corrupt import without_twin
-from data_gen.stage import Outcome, Step, drop, keep
+import numpy as np
+
+from citeverifier.cost import Cost
+from citeverifier.records import Example, Pair, Support, statement_id
+from data_gen.stage import CLOSING, Outcome, Step, drop, keep, without_twin
 from data_gen.tools import Tools
-from data_gen.verdicts import Checking, judging, premise
+
+BATCH = 128  # records whose pairs the verifier scores together
+Verdict = bool | None  # supported or not; None where unscored
+Checking = Generator[list[Pair], list[Verdict], Outcome]
 
 _REASONS = {False: "statement not supported", None: "statement unscored"}
+
+
+def judging(check: Callable[[Example], Checking], tools: Tools, level: str, threshold: float | None = None) -> Step:
+    """A step that asks the verifier: `check` yields a record's pairs once, gets their verdicts, returns an outcome.
+
+    A pair is supported where its score at `level` reaches the threshold: the given one, else the verifier's own, else
+    0.5. The first outcome of a batch carries what the batch cost.
+    """
+    asked = Support.parse(level)
+
+    def run(records: Iterator[Example]) -> Iterator[Outcome]:
+        verifier = tools.verifier()
+        least = (verifier.thresholds or {}).get(asked, 0.5) if threshold is None else threshold
+        while examples := list(islice(records, BATCH)):
+            checks = [check(example) for example in examples]
+            pairs = [next(checking) for checking in checks]
+            every, cost = [pair for some in pairs for pair in some], Cost()
+            verdicts: list[Verdict] = []
+            if every:
+                scores = verifier.score(every, asked)
+                verdicts = [None if np.isnan(value) else bool(value >= least) for value in scores.values]
+                cost = scores.cost
+            answers = iter(verdicts)
+            for checking, some in zip(checks, pairs, strict=True):
+                yield replace(_outcome(checking, list(islice(answers, len(some)))), cost=cost)
+                cost = Cost()
+
+    return Step(run, judges=True)
+
+
+def _outcome(checking: Checking, verdicts: list[Verdict]) -> Outcome:
+    try:
+        checking.send(verdicts)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome
+    raise RuntimeError("a check yields its pairs once")
+
+
+def premise(example: Example, number: int, positions: Sequence[int], *, corrupted: bool = False) -> Pair:
+    """A statement of the example (or its twin) with these documents, unlabelled."""
+    statement = example.statements[number]
+    identity = statement_id(example, number, corrupted=corrupted)
+    return Pair(
+        id=f"{identity}/{example.lang}/{'-'.join(map(str, positions))}",
+        example=example.id,
+        statement_id=identity,
+        lang=example.lang,
+        group=example.group,
+        statement=(statement.corrupted or "") if corrupted else statement.text,
+        documents=tuple(example.documents[i] for i in positions),
+        kind=statement.kind,
+        context=example.question or None,
+    )
+
+
+def labelled(example: Example, number: int, position: int, kind: str, interval: tuple[Support, Support]) -> Pair:
+    """A statement of the example with one document, its support known; the kind's first word tells ids apart."""
+    pair = premise(example, number, (position,))
+    identity = f"{pair.statement_id}/{example.lang}/{kind.split(':')[0]}/{position}"
+    return replace(pair, id=identity, kind=kind, support_min=interval[0], support_max=interval[1])
 
 
 def by_verifier(
@@ -38,21 +105,17 @@ def by_verifier(
         verdicts = yield [premise(example, number, example.statements[number].citations) for number in numbers]
         answers = zip(numbers, verdicts, strict=True)
         failed = {number: _REASONS[supported] for number, supported in answers if supported is not True}
-        return _without(example, failed, unit)
+        counts = Counter(failed.values())
+        fatal = [number for number in failed if unit == "answer" and example.statements[number].kind != CLOSING]
+        if fatal:
+            return drop(failed[fatal[0]], example.statements[fatal[0]].text, counts)
+        # They keep their place: a statement has the same number in every language.
+        statements = tuple(
+            replace(without_twin(statement), citations=()) if n in failed else statement
+            for n, statement in enumerate(example.statements)
+        )
+        if not any(statement.citations for statement in statements):
+            return drop("no supported statement", None, counts)
+        return keep(replace(example, statements=statements), counts=counts)
 
     return judging(check, tools, level, threshold)
-
-
-def _without(example: Example, failed: dict[int, str], unit: str) -> Outcome:
-    counts = Counter(failed.values())
-    fatal = [number for number in failed if unit == "answer" and example.statements[number].kind != CLOSING]
-    if fatal:
-        return drop(failed[fatal[0]], example.statements[fatal[0]].text, counts)
-    # They keep their place: a statement has the same number in every language.
-    statements = tuple(
-        replace(without_twin(statement), citations=()) if n in failed else statement
-        for n, statement in enumerate(example.statements)
-    )
-    if not any(statement.citations for statement in statements):
-        return drop("no supported statement", None, counts)
-    return keep(replace(example, statements=statements), counts=counts)

@@ -11,9 +11,9 @@ from citeverifier.llm.prompts import Prompt
 from citeverifier.llm.request import Request
 from citeverifier.records import Example, Pair, RecordError, Support
 from data_gen.checks import first_usable, json_object, object_schema, stands_in
+from data_gen.filter import labelled
 from data_gen.stage import Asking, Step, asking, drop, keep, marked
 from data_gen.tools import Tools
-from data_gen.verdicts import labelled
 
 SCHEMA = object_schema(quote=600, support=[level.label for level in Support])
 

@@ -25,9 +25,9 @@ from data_gen.checks import (
     same_words,
     stands_in,
 )
+from data_gen.filter import Checking, judging, labelled, premise
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
-from data_gen.verdicts import Checking, judging, labelled, premise
 
 KIND = "factual_point"
 LENGTH = (5, 40)  # words of a point
@@ -105,8 +105,8 @@ def by_rules(tools: Tools) -> Step:
     return one_by_one(change)
 
 
-def only_in_first(tools: Tools, *, level: str = "full", threshold: float | None = None) -> Step:
-    """Keeps points that the verifier sees supported by the first document and not by the second."""
+def only_in_first(tools: Tools) -> Step:
+    """Keeps points that the verifier sees fully supported by the first document and not by the second."""
 
     def check(example: Example) -> Checking:
         first, second = yield [premise(example, 0, (position,)) for position in (0, 1)]
@@ -118,7 +118,7 @@ def only_in_first(tools: Tools, *, level: str = "full", threshold: float | None 
             return drop("second document supports it too", example.statements[0].text)
         return keep(example)
 
-    return judging(check, tools, level, threshold)
+    return judging(check, tools, "full")
 
 
 def point_pairs(examples: Iterable[Example]) -> Iterator[Pair]:

@@ -23,8 +23,9 @@ from tqdm.auto import tqdm
 from citeverifier.appending import Appender, cut_half_line, read_rows
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
-from citeverifier.records import Example, example_from_json, example_to_json
+from citeverifier.records import Example, Statement, example_from_json, example_to_json
 
+CLOSING = "closing"  # kind of a statement whose citations stand behind a later sentence of its paragraph
 WINDOW = 2048  # records under way or waiting for an earlier one, at most
 
 
@@ -75,6 +76,11 @@ class Step:
 def one_by_one(change: Callable[[Example], Outcome]) -> Step:
     """A step that needs nothing but the record."""
     return Step(lambda records: map(change, records))
+
+
+def without_twin(statement: Statement) -> Statement:
+    """The statement alone."""
+    return replace(statement, corrupted=None, altered_in=(), edit=None)
 
 
 def marked(example: Example, stage: str, made_with: Mapping[str, Any]) -> dict[str, Any]:

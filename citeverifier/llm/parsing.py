@@ -158,12 +158,17 @@ def _blocks(text: str, opening: str, closing: str) -> list[str | None]:
 
 # --- lists of documents --------------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(
-    r"[\[【](?P<group>[^\[\]【】\n]{1,200})[\]】]"
-    r"|(?<![\w.])(?P<bare>\d{1,3}(?:\s?[-–—]\s?\d{1,3})?)(?![\w%]|[.,]\d|:\d)"
-    r"|(?P<word>[^\W\d_]+)|(?P<digits>\d[\d.,]*)|(?P<stop>[.!?:\n])"
-)
 _ALONE = 6  # words that may stand around a list of bare numbers
+
+
+@cache
+def _list() -> re.Pattern[str]:
+    """A list of numbers, in brackets or bare: "[1, 2-4], [6] and document 7"."""
+    number = rf"\^?(?:{_any('document')}\b\.?)?\s*\d{{1,9}}(?:\s?[-–—]\s?\d{{1,9}})?\s*(?:†[^\]】,;\n]*)?"
+    bracket = rf"[\[【]\s*{number}(?:\s*(?:[,;]|\b{_any('and')}\b)\s*{number})*\s*[\]】]"
+    bare = r"(?<![\w.])\d{1,3}(?:\s?[-–—]\s?\d{1,3})?(?![\w%]|[.,]\d|:\d)"
+    between = rf"(?:[^\w.!?:\n\[\]【】]|\b(?:{_any('and')}|{_any('document')})\b)*"
+    return re.compile(rf"(?:{bracket}|{bare})(?:{between}(?:{bracket}|{bare}))*", re.IGNORECASE)
 
 
 def parse_indices(text: str, count: int) -> tuple[tuple[int, ...] | None, tuple[str, ...]]:
@@ -177,79 +182,38 @@ def parse_indices(text: str, count: int) -> tuple[tuple[int, ...] | None, tuple[
     labels = list(re.finditer(_named(), plain, re.IGNORECASE))
     scope = plain[labels[-1].end() :] if labels else plain
     none = re.search(rf"\b{_any('none')}\b|\[\s*\]", scope, re.IGNORECASE)
-    runs = _runs(scope)
-    named = [run for run in runs if run.bracketed]
-    words = [word for word in re.findall(r"[^\W\d_]+", scope) if not _connects(word)]
-    if not named and len(words) <= _ALONE:
-        named = runs
+    lists = list(_list().finditer(scope))
+    named = [match for match in lists if re.search(r"[\[【]", match.group())]
+    if not named and len(_other_words(scope)) <= _ALONE:
+        named = lists
     if not named:
-        if none:
-            return (), ()
-        return None, (f"no list of documents in {_quote(text)}",)
+        return ((), ()) if none else (None, (f"no list of documents in {_quote(text)}",))
     lines = [line for line in scope.splitlines() if line.strip()]
-    if len(named) > 1 and not (len(named) == len(lines) and all(run.heads_line for run in named)):
+    heads = [not _other_words(scope[scope.rfind("\n", 0, match.start()) + 1 : match.start()]) for match in named]
+    if len(named) > 1 and not (len(named) == len(lines) and all(heads)):
         return None, (f"several lists of documents in {_quote(text)}",)
     denied = re.search(rf"\b{_any('not')}\b|n't\b", scope, re.IGNORECASE)
     if none or (len(named) == 1 and denied):
         return None, (f"contradictory list of documents in {_quote(text)}",)
-    return _positions([item for run in named for item in run.items], count)
+    return _positions(re.sub(r"†[^\]】,;\n]*", "", " ".join(match.group() for match in named)), count)
 
 
-class _Run:
-    """A list of numbers: (first, last) of each item, whether any stands in brackets, whether it begins its line."""
-
-    def __init__(self, heads_line: bool) -> None:
-        self.items: list[tuple[int, int]] = []
-        self.bracketed = False
-        self.heads_line = heads_line
+def _other_words(text: str) -> list[str]:
+    """The words that neither join nor name documents."""
+    joining = re.compile(rf"{_any('and')}|{_any('document')}", re.IGNORECASE)
+    return [word for word in re.findall(r"[^\W\d_]+", text) if not joining.fullmatch(word)]
 
 
-def _runs(scope: str) -> list[_Run]:
-    """The lists in a text; words other than "and", "document" and the like, full stops and new lines part them."""
-    runs: list[_Run] = []
-    run: _Run | None = None
-    heads_line = True
-    for match in _TOKEN.finditer(scope):
-        items = _items(match["group"].split(",")) if match["group"] else _items([match["bare"] or ""])
-        if items:
-            if run is None:
-                run = _Run(heads_line)
-                runs.append(run)
-            run.items += items
-            run.bracketed = run.bracketed or match["group"] is not None
-            heads_line = False
-        elif match["word"] and _connects(match["word"]):
-            continue
-        else:
-            run = None
-            heads_line = match["stop"] == "\n"
-    return runs
-
-
-def _connects(word: str) -> bool:
-    return re.fullmatch(rf"{_any('and')}|{_any('document')}", word, re.IGNORECASE) is not None
-
-
-def _items(parts: list[str]) -> list[tuple[int, int]]:
-    """(first, last) of each part; empty where any part is no number or range."""
-    item = rf"\s*\^?(?:{_any('document')}\b\.?)?\s*(\d{{1,9}})(?:\s?[-–—]\s?(\d{{1,9}}))?\s*(?:†.*)?"
-    pieces = [piece for part in parts for piece in re.split(rf";|\b{_any('and')}\b", part)]
-    matches = [re.fullmatch(item, piece, re.IGNORECASE) for piece in pieces]
-    if not all(matches):
-        return []
-    return [(int(match[1]), int(match[2] or match[1])) for match in matches if match]
-
-
-def _positions(items: list[tuple[int, int]], count: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _positions(numbers: str, count: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
     positions: dict[int, None] = {}
     problems: list[str] = []
-    for first, last in items:
+    for match in re.finditer(r"(\d{1,9})(?:\s?[-–—]\s?(\d{1,9}))?", numbers):
+        first, last = int(match[1]), int(match[2] or match[1])
+        named = f"{first}" if first == last else f"{first}-{last}"
         if last < first:
-            problems.append(f"range {first}-{last} runs backwards")
+            problems.append(f"range {named} runs backwards")
             continue
-        outside = [n for n in (first, last) if not 1 <= n <= count]
-        if outside:
-            named = f"{first}" if first == last else f"{first}-{last}"
+        if first < 1 or last > count:
             problems.append(f"document {named} outside 1 to {count}")
         for number in range(max(first, 1), min(last, count) + 1):
             if number - 1 in positions:

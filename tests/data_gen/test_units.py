@@ -11,14 +11,13 @@ import pytest
 from oracle import Oracle
 from scripted_model import examples, tools
 
-from citeverifier.records import Example, RecordError, Statement, example_to_json, write_jsonl
+from citeverifier.records import Example, RecordError, Statement
 from citeverifier.text.words import normalise
 from data_gen.card import publish
 from data_gen.checks import in_language, is_refusal, json_object, lost_numbers, names_kept
 from data_gen.corrupt import by_rules, compared
-from data_gen.document_pairs import distinct, nth_nearest
 from data_gen.filter import by_verifier
-from data_gen.negatives import from_nearest_questions
+from data_gen.nearest import distinct, from_nearest_questions, nth_nearest
 from data_gen.questions import read_questions, usable
 from data_gen.review import read_review, write_review
 from data_gen.stage import keep, one_by_one, read_stage, run_stage
@@ -71,12 +70,6 @@ def test_languages_of_a_question_count_once() -> None:
     drawn = questions("mini", "all", limit=7, seed=3)
     assert [e.lang for e in drawn] == ["en", "pl"] * 7
     assert [e.id for e in drawn[::2]] == [e.id for e in drawn[1::2]]
-
-
-def test_nothing_left_is_an_error(tmp_path: Path) -> None:
-    write_jsonl(tmp_path / "x.jsonl", map(example_to_json, examples(3)))
-    with pytest.raises(ValueError, match=r"x\.jsonl: no records left .*lang=pl"):
-        questions(tmp_path / "x.jsonl", "pl")
 
 
 def test_unusable_questions_are_counted(tmp_path: Path) -> None:
@@ -334,9 +327,6 @@ def test_the_llm_path_loads_no_torch() -> None:
     import subprocess
     import sys
 
-    names = (
-        "answer, card, corrupt, document_pairs, filter, grounded, negatives, pack, pipeline, point, "
-        "questions, review, translate"
-    )
+    names = "answer, card, corrupt, filter, grounded, nearest, pack, pipeline, point, questions, review, translate"
     code = f"import sys; import data_gen.__main__; from data_gen import {names}; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

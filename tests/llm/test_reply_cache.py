@@ -44,27 +44,21 @@ def test_failures_are_not_kept(tmp_path: Path) -> None:
     assert replies == [None, "yes", "yes"]
 
 
-def test_what_makes_a_key() -> None:
+def test_a_key_is_of_model_parameters_and_request_and_of_nothing_else() -> None:
     asked = Request((("user", "?"),))
 
-    def key(options: dict[str, Any], request: Request = asked) -> str:
-        return request_key(LLMOptions(**{"model": "m"} | options), request)
+    def key(request: Request = asked, **options: Any) -> tuple[str, str]:
+        made = LLMOptions(**{"model": "m"} | options)
+        return request_key(made, request), made.fingerprint
 
-    same = key({})
-    assert same == key({"base_url": "http://elsewhere/v1", "dialect": "openai", "concurrency": 1, "api_key_env": "K"})
-    others = [key({"model": "n"}), key({"temperature": 0.5}), key({"seed": 1}), key({"extra": {"top_k": 1}})]
-    others += [key({}, Request((("user", "!"),))), key({}, Request((("system", "?"),)))]
-    others += [
-        key({}, Request((("user", "?"),), **more)) for more in ({"max_tokens": 1}, {"choices": ("a",)}, {"sample": 1})
-    ]
-    assert len({same, *others}) == 1 + len(others)
-
-
-def test_probabilities_and_letters_come_back(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path / "cache.sqlite")
-    cache.put("k", "m", Reply("żółć 😀", None, {"tak": 0.25, "nie": 0.75}, 3, 4))
-    reply = ReplyCache(tmp_path / "cache.sqlite").get("k")
-    assert reply == Reply("żółć 😀", None, {"tak": 0.25, "nie": 0.75}, 3, 4, cached=True)
+    same = key()
+    assert same == key(base_url="http://elsewhere/v1", dialect="openai", concurrency=1, api_key_env="K", timeout=1.0)
+    others = [key(model="n"), key(temperature=0.5), key(seed=1), key(extra={"top_k": 1})]
+    assert len({fingerprint for _, fingerprint in (same, *others)}) == 5
+    more: list[dict[str, Any]] = [{"max_tokens": 1}, {"choices": ("a",)}, {"sample": 1}]
+    others += [key(Request((("user", "!"),))), key(Request((("system", "?"),)))]
+    others += [key(Request((("user", "?"),), **fields)) for fields in more]
+    assert len({digest for digest, _ in (same, *others)}) == 1 + len(others)
 
 
 def test_kill_9_loses_no_reply_that_has_come(tmp_path: Path) -> None:
@@ -118,16 +112,16 @@ def test_several_threads_share_it(tmp_path: Path) -> None:
     assert len(cache) == 400
 
 
+def test_what_is_kept_is_plain_sqlite(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    ReplyCache(path).put("k", "m", Reply("żółć 😀", None, {"tak": 0.25, "nie": 0.75}, 3, 4))
+    assert ReplyCache(path).get("k") == Reply("żółć 😀", None, {"tak": 0.25, "nie": 0.75}, 3, 4, cached=True)
+    assert sqlite3.connect(path).execute("SELECT key, model, text FROM replies").fetchall() == [("k", "m", "żółć 😀")]
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("not a database " * 100, encoding="utf-8")
     with pytest.raises(ValueError, match=r"notes\.txt.*name another file"):
         ReplyCache(path)
     assert path.read_text(encoding="utf-8").startswith("not a database")
-
-
-def test_the_file_is_plain_sqlite(tmp_path: Path) -> None:
-    ReplyCache(tmp_path / "cache.sqlite").put("k", "m", Reply("yes"))
-    assert sqlite3.connect(tmp_path / "cache.sqlite").execute("SELECT key, model, text FROM replies").fetchall() == [
-        ("k", "m", "yes")
-    ]
