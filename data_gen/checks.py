@@ -49,18 +49,23 @@ def failure(error: str | None) -> str:
 
 
 def first_usable(
-    requests: Iterable[Request], read: Callable[[str, int], T | str], what: str, counts: Counter[str]
+    requests: Iterable[Request], read: Callable[[Mapping[str, Any], int], T | str], what: str, counts: Counter[str]
 ) -> Generator[Request, Reply, T | Refused]:
-    """Ask until `read` makes something of a reply.
+    """Ask for JSON until `read` makes something of a reply.
 
-    `read` takes the text and the attempt's number; it gives a value, or what is wrong with the text as a string. Each
-    attempt that gave nothing is counted as "`what`: reason". Where asking in another way is no help, nothing further is
-    asked.
+    `read` takes the object (with the schema's fields, all strings) and the attempt's number; it gives a value, or what
+    is wrong as a string. Each attempt that gave nothing is counted as "`what`: reason". Where asking in another way is
+    no help, nothing further is asked.
     """
     refused = Refused(NO_REPLY, None)
     for attempt, request in enumerate(requests):
         reply = yield request
-        value = failure(reply.error) if reply.text is None else read(reply.text, attempt)
+        value: T | str
+        if reply.text is None:
+            value = failure(reply.error)
+        else:
+            found = json_object(reply.text, *(request.schema or {})["properties"])
+            value = found if isinstance(found, str) else read(found, attempt)
         if not isinstance(value, str):
             return value
         refused = Refused(value, reply.text or reply.error)

@@ -15,7 +15,7 @@ import hashlib
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from citeverifier.data.perturb import perturb
@@ -30,7 +30,6 @@ from data_gen.checks import (
     first_usable,
     in_language,
     is_refusal,
-    json_object,
     object_schema,
     same_words,
     stands_in,
@@ -98,17 +97,16 @@ def _with_twins(example: Example, statements: Sequence[Statement], counts: Count
     return keep(replace(example, statements=tuple(statements)), counts=+counts)
 
 
-def _read(example: Example, statement: Statement, kinds: Sequence[str], text: str, attempt: int) -> Statement | str:
-    twin = read_twin(example, statement, text)
+def _read(
+    example: Example, statement: Statement, kinds: Sequence[str], reply: Mapping[str, str], attempt: int
+) -> Statement | str:
+    twin = read_twin(example, statement, reply["before"], reply["after"])
     return twin if isinstance(twin, str) else replace(twin, edit=kinds[attempt])
 
 
-def read_twin(example: Example, statement: Statement, text: str) -> Statement | str:
-    """The statement with the twin that a reply describes, or what is wrong with it."""
-    reply = json_object(text, "before", "after")
-    if isinstance(reply, str):
-        return reply
-    before, after = (" ".join(reply[name].split()).strip(_QUOTES) for name in ("before", "after"))
+def read_twin(example: Example, statement: Statement, before: str, after: str) -> Statement | str:
+    """The statement with the twin that has `after` in the place of `before`, or what is wrong with it."""
+    before, after = (" ".join(part.split()).strip(_QUOTES) for part in (before, after))
     for sign in _STOPS:  # one of the two often takes the full stop along
         before = before.removesuffix(sign) if sign not in after else before
         after = after.removesuffix(sign) if sign not in before else after

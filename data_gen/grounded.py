@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from citeverifier.llm.prompts import Prompt
 from citeverifier.llm.request import Request
 from citeverifier.records import Example, Pair, RecordError, Support
-from data_gen.checks import first_usable, json_object, object_schema, stands_in
+from data_gen.checks import first_usable, object_schema, stands_in
 from data_gen.filter import labelled
 from data_gen.stage import Asking, Step, asking, drop, keep, marked
 from data_gen.tools import Tools
@@ -35,7 +35,7 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
                 document = example.documents[position]
                 messages = template.render(question=example.question, statement=statement.text, document=document)
                 requests = [Request(messages, schema=SCHEMA, max_tokens=max_tokens)]
-                read = functools.partial(_read, f"{document.title}\n{document.text}")
+                read = functools.partial(read_verdict, f"{document.title}\n{document.text}")
                 verdict = yield from first_usable(requests, read, "verdict", counts)
                 if isinstance(verdict, Support):
                     judged.append([number, position, verdict.label])
@@ -47,17 +47,10 @@ def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "
     return asking(ask, tools.llm(), made_with)
 
 
-def _read(document: str, text: str, attempt: int) -> Support | str:
-    return read_verdict(text, document)
-
-
-def read_verdict(text: str, document: str) -> Support | str:
-    """The level, or what is wrong with the reply."""
-    reply = json_object(text, "quote")
-    if isinstance(reply, str):
-        return reply
+def read_verdict(document: str, reply: Mapping[str, str], attempt: int = 0) -> Support | str:
+    """The level, or what is wrong with the verdict."""
     try:
-        support = Support.parse(reply.get("support"))
+        support = Support.parse(reply["support"])
     except RecordError:
         return "unknown level"
     unproven = support > Support.NONE and not stands_in(reply["quote"], document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from citeverifier.data.hotpotqa import resolve_subject
@@ -20,7 +20,6 @@ from data_gen.checks import (
     first_usable,
     in_language,
     is_refusal,
-    json_object,
     object_schema,
     same_words,
     stands_in,
@@ -53,7 +52,7 @@ def by_llm(
         counts: Counter[str] = Counter()
         messages = template.render(first=example.documents[0], second=example.documents[1])
         requests = [Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=n) for n in range(attempts)]
-        point = yield from first_usable(requests, lambda text, _: read_point(example, text), "attempt", counts)
+        point = yield from first_usable(requests, lambda reply, _: read_point(example, reply), "attempt", counts)
         if isinstance(point, Refused):
             return drop(point.reason, point.detail, counts)
         return keep(replace(example, statements=(point,), meta=marked(example, "point", made_with)), counts=counts)
@@ -61,11 +60,8 @@ def by_llm(
     return asking(ask, tools.llm(), made_with)
 
 
-def read_point(example: Example, text: str) -> Statement | str:
-    """The point as a statement, or what is wrong with the reply."""
-    reply = json_object(text, "quote", "point")
-    if isinstance(reply, str):
-        return reply
+def read_point(example: Example, reply: Mapping[str, str]) -> Statement | str:
+    """The point as a statement, or what is wrong with it."""
     point, quote = " ".join(reply["point"].split()), reply["quote"].strip()
     if is_refusal(point):
         return "refusal"

@@ -26,6 +26,7 @@ from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.records import Example, Statement, example_from_json, example_to_json
 
 CLOSING = "closing"  # kind of a statement whose citations stand behind a later sentence of its paragraph
+COSTS = ("calls", "tokens", "money")  # what a line tells of its cost
 WINDOW = 2048  # records under way or waiting for an earlier one, at most
 
 
@@ -129,15 +130,15 @@ class _Conversations:
         while True:
             if self._waiting:
                 yield self._waiting.popleft()
-            elif self._exhausted or len(self._running) + len(self._finished) >= self._window:
+                continue
+            full = len(self._running) + len(self._finished) >= self._window
+            entry = None if full else next(source, None)
+            self._exhausted = self._exhausted or (entry is None and not full)
+            if entry is None:
                 return
-            elif (entry := next(source, None)) is None:
-                self._exhausted = True
-                return
-            else:
-                number, example = entry
-                self._running[number], self._costs[number] = self._ask(example), Cost()
-                self._advance(number, None)
+            number, example = entry
+            self._running[number], self._costs[number] = self._ask(example), Cost()
+            self._advance(number, None)
 
     def _advance(self, number: int, reply: Reply | None) -> None:
         try:
@@ -195,12 +196,15 @@ def run_stage(name: str, path: Path, records: Iterable[Example], step: Step) -> 
             keys.append((example.id, example.lang))
             yield example
 
-    with (
-        Appender(path) as out,
-        tqdm(desc=name, initial=tally.asked, unit=" records", disable=None, leave=False) as bar,
-    ):
+    bar = tqdm(desc=name, initial=tally.asked, unit=" records", disable=None, leave=False)
+    with Appender(path) as out, bar:
         for outcome in step.run(watched()):
-            row = _row(*keys.popleft(), outcome)
+            identity, lang = keys.popleft()
+            row = {
+                "id": identity, "lang": lang, "dropped": outcome.dropped, "detail": outcome.detail,
+                "counts": dict(outcome.counts), "cost": {key: getattr(outcome.cost, key) for key in COSTS},
+                "records": [example_to_json(record) for record in outcome.records],
+            }  # fmt: skip
             out.write(row)
             tally.add(row)
             bar.update()
@@ -224,19 +228,6 @@ def _already_there(path: Path, source: Iterator[Example]) -> Tally:
             )
         tally.add(row)
     return tally
-
-
-def _row(identity: str, lang: str, outcome: Outcome) -> dict[str, Any]:
-    cost = outcome.cost
-    return {
-        "id": identity,
-        "lang": lang,
-        "dropped": outcome.dropped,
-        "detail": outcome.detail,
-        "counts": dict(outcome.counts),
-        "cost": {"calls": cost.calls, "tokens": cost.tokens, "money": cost.money},
-        "records": [example_to_json(record) for record in outcome.records],
-    }
 
 
 def read_stage(path: Path) -> Iterator[Example]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 from citeverifier.llm.prompts import Prompt
@@ -20,7 +21,6 @@ from data_gen.checks import (
     first_usable,
     in_language,
     is_refusal,
-    json_object,
     lost_numbers,
     names_kept,
     object_schema,
@@ -76,13 +76,10 @@ def by_llm(
         schema = object_schema(**dict.fromkeys(texts))
         enough = min(max_tokens, TOKENS_A_WORD * sum(len(words(f"{key} {text}")) for key, text in texts.items()) + 200)
 
-        def read(text: str, attempt: int) -> Texts | str:
-            translated = read_texts(text, texts)
-            again[:] = []
-            if isinstance(translated, str):
-                return translated
+        def read(translated: Mapping[str, str], attempt: int) -> Mapping[str, str] | str:
             problems = problems_of(example, translated, source_lang, target)
-            again[:] = [("assistant", text), ("user", "\n".join(sentence for _, sentence in problems[:20]))]
+            complaints = "\n".join(sentence for _, sentence in problems[:20])
+            again[:] = [("assistant", json.dumps(translated, ensure_ascii=False)), ("user", complaints)]
             return problems[0][0] if problems else translated
 
         requests = (
@@ -117,22 +114,15 @@ def texts_of(example: Example) -> Texts:
     return texts
 
 
-def read_texts(reply: str, texts: Texts) -> Texts | str:
-    """The translated texts, or what is wrong with the reply as a whole."""
-    values = json_object(reply)
-    if isinstance(values, str):
-        return values
-    translated = {name: values[name] for name in texts if isinstance(values.get(name), str) and values[name].strip()}
-    return translated if len(translated) == len(texts) else "texts missing"
-
-
-def problems_of(example: Example, translated: Texts, source: str, target: str) -> list[Problem]:
+def problems_of(example: Example, translated: Mapping[str, str], source: str, target: str) -> list[Problem]:
     """What is wrong with a translation, as (reason, a sentence for the model naming the text); empty when nothing."""
     problems: list[Problem] = []
     for name, text in texts_of(example).items():
         new = translated[name]
         long = len(words(text)) >= _SHORT
-        if is_refusal(new) and not is_refusal(text):
+        if not words(new) and words(text):
+            problems.append(("text missing", f"{name}: expected a translation, got nothing."))
+        elif is_refusal(new) and not is_refusal(text):
             problems.append(("refusal", f"{name}: expected a translation of the text."))
         elif long and (same_words(text, new) or not in_language(new, target)):
             problems.append(("untranslated", f"{name}: this is not {language(target).name}."))
@@ -149,7 +139,7 @@ def problems_of(example: Example, translated: Texts, source: str, target: str) -
     return _disagreements(example, translated, source, target)
 
 
-def _disagreements(example: Example, translated: Texts, source: str, target: str) -> list[Problem]:
+def _disagreements(example: Example, translated: Mapping[str, str], source: str, target: str) -> list[Problem]:
     """Twins that came out like their statements, and statements whose names their documents write in another way."""
     problems: list[Problem] = []
     for i, statement in enumerate(example.statements, 1):
@@ -169,7 +159,7 @@ def _disagreements(example: Example, translated: Texts, source: str, target: str
     return problems
 
 
-def rebuild(example: Example, translated: Texts, target: str) -> Example:
+def rebuild(example: Example, translated: Mapping[str, str], target: str) -> Example:
     """The example in its new language; citations, kinds and altered documents stay, verbatim spans go."""
     documents = tuple(
         Document(translated.get(f"document {i} title", ""), translated[f"document {i}"], document.score)

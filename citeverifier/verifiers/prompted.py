@@ -70,7 +70,7 @@ class PromptedScorer(Prompted, Scorer):
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """The score of each pair at the level; equal pairs are asked once."""
-        replies, cost = ask(self.llm, [self._request(pair, level) for pair in pairs])
+        replies, cost = ask(self.llm, [self.request(pair, level) for pair in pairs])
         values = np.full(len(pairs), np.nan)
         reasons: dict[int, str] = {}
         without = 0  # constrained answers whose log probabilities did not come
@@ -84,7 +84,8 @@ class PromptedScorer(Prompted, Scorer):
                 without += bool(self.answers(pair)) and reply.probabilities is None
         return Scores(values, reasons, replace(cost, notes={"without_logprobs": without} if without else {}))
 
-    def _request(self, pair: Pair, level: Support) -> Request:
+    def request(self, pair: Pair, level: Support) -> Request:
+        """What is asked about a pair."""
         messages, answers = self.prompt.messages(pair, level=level.label), self.answers(pair)
         return Request(messages, answers, logprobs=bool(answers), max_tokens=self.prompt.limit(pair.lang))
 

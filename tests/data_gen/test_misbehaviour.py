@@ -24,7 +24,7 @@ from llm_server import (
 from scripted_model import TRANSLATIONS, competent, edit, examples, tools
 
 from citeverifier.llm.prompts import Prompt
-from citeverifier.records import Statement
+from citeverifier.records import Statement, Support
 from data_gen import answer, corrupt, grounded, point, translate
 from data_gen.stage import Step, Tally, read_stage, run_stage
 
@@ -164,7 +164,7 @@ TEXT = "The Vistula is the longest river in Poland and flows through Warsaw."
 
 def twin_of(before: str, after: str, text: str = TEXT) -> Any:
     example = replace(examples(1)[0], statements=(Statement(text, (0, 1)),))
-    return corrupt.read_twin(example, example.statements[0], json.dumps({"before": before, "after": after}))
+    return corrupt.read_twin(example, example.statements[0], before, after)
 
 
 @pytest.mark.parametrize(
@@ -211,8 +211,7 @@ def test_a_twin_that_a_document_says_is_none() -> None:
     said = "The Vistula flows through Gdynia."
     there = replace(example, documents=(replace(example.documents[0], text=f"So. {said}"), *example.documents[1:]),
                     statements=(Statement("The Vistula flows through Warsaw.", (0,)),))  # fmt: skip
-    text = '{"before": "Warsaw", "after": "Gdynia"}'
-    assert corrupt.read_twin(there, there.statements[0], text) == "stands in a document"
+    assert corrupt.read_twin(there, there.statements[0], "Warsaw", "Gdynia") == "stands in a document"
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
@@ -220,10 +219,9 @@ def test_people_s_twins_pass(lang: str) -> None:
     failed = []
     for example in examples(100, lang):
         for statement in (s for s in example.statements if s.corrupted):
-            text = json.dumps(edit(statement.text, statement.corrupted or ""))
-            twin = corrupt.read_twin(example, statement, text)
+            twin = corrupt.read_twin(example, statement, **edit(statement.text, statement.corrupted or ""))
             if isinstance(twin, str) or twin.corrupted != statement.corrupted:
-                failed.append((statement.text, statement.corrupted, text, twin))
+                failed.append((statement.text, statement.corrupted, twin))
     assert not failed
 
 
@@ -320,7 +318,7 @@ def _missing(texts: dict[str, str]) -> None:
 
 BAD = {
     "untranslated": _untranslated, "lost numbers": _lose_numbers, "lost names": _lose_names, "twin lost": _twin_lost,
-    "texts missing": _missing,
+    "no JSON": _missing,
 }  # fmt: skip
 
 
@@ -333,7 +331,7 @@ def test_bad_translations_are_asked_for_again_with_what_was_wrong(reason: str, t
     assert tally.counts == {f"attempt: {reason}": min(times, 2)}
     assert tally.cost.calls == 2
     roles = [message["role"] for message in server.bodies[1]["messages"]]
-    assert roles == ["system", "user"] + ["assistant", "user"] * (reason != "texts missing")
+    assert roles == ["system", "user"] + ["assistant", "user"] * (reason != "no JSON")
 
 
 def test_the_bundled_translations_pass(tmp_path: Path) -> None:
@@ -352,11 +350,16 @@ def test_only_what_asks_is_asked(tmp_path: Path) -> None:
     assert run_stage("s", tmp_path / "s.jsonl", examples(2), step).kept == 2
 
 
-def test_a_quote_must_stand_in_the_document() -> None:
-    document = "The Vistula is 1,047 km long."
-    said = '{"quote": "1,047 km long", "support": "partial"}'
-    assert grounded.read_verdict(said, document) == 1
-    assert grounded.read_verdict(said.replace("1,047", "900"), document) == "quote not in the document"
-    assert grounded.read_verdict('{"quote": "", "support": "full"}', document) == "quote not in the document"
-    assert grounded.read_verdict('{"quote": "", "support": "none"}', document) == 0
-    assert grounded.read_verdict('{"quote": "x", "support": "maybe"}', document) == "unknown level"
+@pytest.mark.parametrize(
+    ("quote", "support", "verdict"),
+    [
+        ("1,047 km long", "partial", Support.PARTIAL),
+        ("900 km long", "partial", "quote not in the document"),
+        ("", "full", "quote not in the document"),
+        ("", "none", Support.NONE),
+        ("x", "maybe", "unknown level"),
+    ],
+)
+def test_a_quote_must_stand_in_the_document(quote: str, support: str, verdict: Any) -> None:
+    said = {"quote": quote, "support": support}
+    assert grounded.read_verdict("The Vistula is 1,047 km long.", said) == verdict
