@@ -27,8 +27,8 @@ def metrics(folder: Path, name: str, verifier: str = "mine", lang: str = "en", *
 
 
 def a_range(**changed: Any) -> dict[str, Any]:
-    made = {"data": "mini", "scheme": "merged", "lang": "en", "metric": "auroc", "low": 0.7, "high": 0.8}
-    return made | {"basis": "measured"} | changed
+    row = {"data": "mini", "scheme": "merged", "lang": "en", "metric": "auroc", "low": 0.7, "high": 0.8}
+    return row | {"basis": "measured"} | changed
 
 
 def written(tmp_path: Path, *rows: dict[str, Any]) -> Path:
@@ -61,7 +61,7 @@ def test_only_measured_ranges_fail(row: dict[str, Any], verdict: str, code: int,
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (a_range(), "expected one run of mine in mini, merged, en, came "),
         (a_range(basis="hoped"), "range 1: expected low <= high and basis of measured, expected"),
@@ -69,12 +69,12 @@ def test_only_measured_ranges_fail(row: dict[str, Any], verdict: str, code: int,
         ({"data": "mini"}, "range 1: expected the keys data, scheme, "),
     ],
 )
-def test_wrong_input_is_named(row: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_wrong_input_is_named(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     metrics(tmp_path, "runs/mini/a", auroc=0.75)
     metrics(tmp_path, "runs/mini/b", auroc=0.75)
     done = run(written(tmp_path, row), tmp_path / "runs")
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize("file", RANGES, ids=lambda path: path.stem)

@@ -25,7 +25,7 @@ def commands(target: str, environment: Path) -> list[list[str]]:
     """The words of each command that the target runs in an environment that is ready."""
     (environment / ".ready").touch()
     outer = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # of `make test`
-    told = subprocess.run(
+    shown = subprocess.run(
         ["make", "-n", target, f"VENV={environment}"],
         capture_output=True,
         text=True,
@@ -33,7 +33,7 @@ def commands(target: str, environment: Path) -> list[list[str]]:
         env=outer,
         check=True,
     )
-    return [shlex.split(line) for line in told.stdout.replace("\\\n", " ").splitlines() if line.strip()]
+    return [shlex.split(line) for line in shown.stdout.replace("\\\n", " ").splitlines() if line.strip()]
 
 
 def composed(name: str, words: list[str]) -> Any:

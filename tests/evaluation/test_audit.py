@@ -36,14 +36,14 @@ def first_title(pair: Pair) -> float:
 
 
 def obedient(pair: Pair) -> float:
-    told = language(pair.lang).instruction
-    return 0.9 if any(told in document.text for document in pair.documents) else 0.2
+    instruction = language(pair.lang).instruction
+    return 0.9 if any(instruction in document.text for document in pair.documents) else 0.2
 
 
 def audited(scheme: Scheme, records: Sequence[Example], verifier: Scorer) -> tuple[dict, dict, list]:  # type: ignore[type-arg]
     plain, _ = run_scheme(scheme, verifier, records, THRESHOLDS)
-    asked, found = audit(scheme, verifier, records, THRESHOLDS, plain, seed=13)
-    return asked, found, plain
+    asked, shares = audit(scheme, verifier, records, THRESHOLDS, plain, seed=13)
+    return asked, shares, plain
 
 
 def pair(count: int, identity: str = "p", lang: str = "en") -> Pair:
@@ -85,8 +85,8 @@ def test_planting_leaves_other_pairs_alone() -> None:
 
 def test_a_verifier_that_goes_by_order_is_found_out(worked_example: Example) -> None:
     examples = [replace(worked_example, id=f"q{i}") for i in range(30)]
-    _, found, plain = audited(Merged(), examples, by(first_title))
-    order = found["order"]
+    _, shares, plain = audited(Merged(), examples, by(first_title))
+    order = shares["order"]
     assert order["trials"] == sum(len(p.trial.pair.documents) > 1 for p in plain)
     assert 0.2 < order["changed"] < 0.9
     assert order["mean_abs_shift"] == pytest.approx(0.8 * order["changed"])
@@ -96,39 +96,39 @@ def test_a_verifier_that_goes_by_order_is_found_out(worked_example: Example) -> 
 
 def test_a_verifier_that_obeys_is_found_out() -> None:
     for lang in ("en", "pl"):
-        asked, found, plain = audited(Merged(), load_mini("test", lang), by(obedient))
-        injection = found["injection"]
+        asked, shares, plain = audited(Merged(), load_mini("test", lang), by(obedient))
+        injection = shares["injection"]
         assert injection["trials"] == sum(not p.trial.gold for p in plain)
         assert injection["flipped_to_true"] == 1.0
         assert injection["mean_shift"] == pytest.approx(0.7)
-        assert found["order"]["changed"] == 0.0
+        assert shares["order"]["changed"] == 0.0
         assert [p.trial for p in asked["injection"]] == [p.trial for p in plain]
         assert {p.decision for p in asked["injection"] if p.trial.gold} == {False}, "true trials are asked as before"
 
 
 def test_overlap_is_moved_by_neither_order_nor_instruction() -> None:
     for scheme in (Merged(), Separate(), CiteSeparate()):
-        _, found, _ = audited(scheme, load_mini("test", "en"), Keyword())
-        assert found["injection"]["trials"] > 0
-        assert found["injection"]["flipped_to_true"] < 0.02
+        _, shares, _ = audited(scheme, load_mini("test", "en"), Keyword())
+        assert shares["injection"]["trials"] > 0
+        assert shares["injection"]["flipped_to_true"] < 0.02
         if scheme.name == "merged":
-            assert (found["order"]["changed"], found["order"]["mean_abs_shift"]) == (0.0, 0.0)
+            assert (shares["order"]["changed"], shares["order"]["mean_abs_shift"]) == (0.0, 0.0)
         else:
-            assert found["order"] is None, "single documents have no order"
+            assert shares["order"] is None, "single documents have no order"
 
 
 def test_only_trials_decided_both_times_count() -> None:
     def silent_when_told(pair: Pair) -> float:
         return float("nan") if obedient(pair) > 0.5 else 0.2
 
-    _, found, _ = audited(Merged(), load_mini("test", "en")[:3], by(silent_when_told))
-    assert found["injection"] is None
-    assert found["order"]["changed"] == 0.0
+    _, shares, _ = audited(Merged(), load_mini("test", "en")[:3], by(silent_when_told))
+    assert shares["injection"] is None
+    assert shares["order"]["changed"] == 0.0
 
 
 def test_what_was_taken_for_true_cannot_flip() -> None:
-    _, found, _ = audited(Merged(), load_mini("test", "en")[:3], by(lambda pair: 0.9))
-    assert found["injection"] is None
+    _, shares, _ = audited(Merged(), load_mini("test", "en")[:3], by(lambda pair: 0.9))
+    assert shares["injection"] is None
 
 
 @pytest.mark.parametrize("scheme", [CiteMerged(), CiteList()])

@@ -75,13 +75,13 @@ def test_intervals_are_those_of_items_repeated(rows: list[tuple[str, bool, bool,
             drawn.setdefault(name, []).append(value)
         drawn["auroc"].append(float(auroc(gold.repeat(times), score.repeat(times))))
         drawn["share"].append(float(decision.repeat(times).mean()) if times.sum() else math.nan)
-    found = decision_estimates(gold, decision, unit, sampled)
-    found |= {
+    estimates = decision_estimates(gold, decision, unit, sampled)
+    estimates |= {
         "auroc": auroc_estimate(gold, score, unit, sampled),
         "share": mean_estimate(decision, unit, sampled),
     }
-    assert found.keys() == drawn.keys()
-    for name, estimate in found.items():
+    assert estimates.keys() == drawn.keys()
+    for name, estimate in estimates.items():
         defined = [value for value in drawn[name][1:] if not math.isnan(value)]
         low, high = np.percentile(defined, [2.5, 97.5]) if defined else (math.nan, math.nan)
         assert estimate.value == pytest.approx(drawn[name][0], nan_ok=True)
@@ -124,28 +124,30 @@ def test_ordinary_intervals_hold_the_point_and_have_width(rate: float, seed: int
     score = np.where(gold, rng.beta(3, 2, 200), rng.beta(2, 3, 200))
     sampled = resamples(range(200), rounds=300, seed=seed)
     unit = np.arange(200)
-    found = decision_estimates(gold, score >= rate, unit, sampled)
-    found["auroc"] = auroc_estimate(gold, score, unit, sampled)
-    found["share"] = mean_estimate(score >= rate, unit, sampled)
-    for name, e in found.items():
+    estimates = decision_estimates(gold, score >= rate, unit, sampled)
+    estimates["auroc"] = auroc_estimate(gold, score, unit, sampled)
+    estimates["share"] = mean_estimate(score >= rate, unit, sampled)
+    for name, e in estimates.items():
         assert e.low <= e.value <= e.high, name
         assert 0 < e.high - e.low < 0.5, name
 
 
 def test_where_no_resample_defines_a_metric_the_interval_is_nan() -> None:
     sampled = resamples(["q1", "q2"], rounds=50)
-    found = decision_estimates(np.array([True, True]), np.array([True, False]), np.array([0, 1]), sampled)
-    assert found["acc_true"].value == 0.5
-    assert not math.isnan(found["acc_true"].low)
-    assert all(math.isnan(x) for x in (found["acc_false"].value, found["acc_false"].low, found["acc_false"].high))
+    estimates = decision_estimates(np.array([True, True]), np.array([True, False]), np.array([0, 1]), sampled)
+    assert estimates["acc_true"].value == 0.5
+    assert not math.isnan(estimates["acc_true"].low)
+    assert all(
+        math.isnan(x) for x in (estimates["acc_false"].value, estimates["acc_false"].low, estimates["acc_false"].high)
+    )
 
 
 def test_resamples_that_leave_a_metric_open_are_left_out() -> None:
     # One question holds the only true item: where it is not drawn, acc_true does not exist, and counts for nothing.
     sampled = resamples(["q1", "q2"], rounds=200)
-    found = decision_estimates(np.array([True, False]), np.array([True, True]), np.array([0, 1]), sampled)
+    estimates = decision_estimates(np.array([True, False]), np.array([True, True]), np.array([0, 1]), sampled)
     assert (sampled.weights[:, 0] == 0).any()
-    assert found["acc_true"] == Estimate(1.0, 1.0, 1.0)
+    assert estimates["acc_true"] == Estimate(1.0, 1.0, 1.0)
 
 
 def test_shares_weigh_their_items_and_the_harmonic_mean_is_of_each_resample() -> None:

@@ -15,7 +15,7 @@ def test_each_resample_gives_what_its_repeated_items_give(seed: int) -> None:
     rng = np.random.default_rng(seed)
     score, label = rng.normal(size=40).round(1), rng.integers(0, 3, 40)
     weights = np.vstack([np.ones(40), rng.multinomial(40, np.full(40, 1 / 40), size=4)]).astype(float)
-    found = {
+    ours = {
         "pearson": pearson(score, label.astype(float), weights),
         "spearman": spearman(score, label.astype(float), weights),
         "kendall": kendall(score, label, weights),
@@ -25,7 +25,7 @@ def test_each_resample_gives_what_its_repeated_items_give(seed: int) -> None:
         s, n = np.repeat(score, drawn), np.repeat(label, drawn)
         expected = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
         for name, of in expected.items():
-            assert found[name][i] == pytest.approx(of(s, n)[0], abs=1e-9)
+            assert ours[name][i] == pytest.approx(of(s, n)[0], abs=1e-9)
         by_hand = []
         for name, high, low in (("fs_ns", 2, 0), ("fs_ps", 2, 1), ("ps_ns", 1, 0)):
             both = (n == high) | (n == low)

@@ -52,8 +52,8 @@ def test_metrics_agree_with_sklearn(items: list[tuple[bool, bool]]) -> None:
     nan = {"zero_division": math.nan}
     recall_true, recall_false = (recall_score(gold, decision, pos_label=label, **nan) for label in (True, False))
     f1_true, f1_false = (f1_score(gold, decision, pos_label=label, **nan) for label in (True, False))
-    found = count(gold, decision).metrics()
-    assert found == pytest.approx(
+    ours = count(gold, decision).metrics()
+    assert ours == pytest.approx(
         {
             "accuracy": accuracy_score(gold, decision),
             "acc_true": recall_true,

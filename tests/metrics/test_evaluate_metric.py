@@ -11,11 +11,13 @@ from citeverifier.metrics.evaluate_metric import CitationDecisions
 
 def test_it_computes_offline_what_the_functions_compute() -> None:
     scores = [0.9, 0.4, 0.7, 0.1, math.nan]
-    found = CitationDecisions().compute(predictions=scores, references=[True, True, False, False, True], threshold=0.5)
-    assert found["unscored"] == 1
-    assert found["accuracy"] == pytest.approx(0.5)
-    assert found["acc_true"] == pytest.approx(0.5)
-    assert found["auroc"] == pytest.approx(0.75)
+    metrics = CitationDecisions().compute(
+        predictions=scores, references=[True, True, False, False, True], threshold=0.5
+    )
+    assert metrics["unscored"] == 1
+    assert metrics["accuracy"] == pytest.approx(0.5)
+    assert metrics["acc_true"] == pytest.approx(0.5)
+    assert metrics["auroc"] == pytest.approx(0.75)
 
 
 def test_batches_add_up() -> None:

@@ -40,20 +40,20 @@ def test_values_are_differences_of_the_metrics() -> None:
     gold, rng = trials(200)
     decisions = (flipped(gold, 0.2, rng), flipped(gold, 0.3, rng))
     scores = (gold * 0.4 + rng.random(200), gold * 0.2 + rng.random(200))
-    found = paired_differences(gold, decisions, scores, list(range(200)))
+    deltas = paired_differences(gold, decisions, scores, list(range(200)))
     metrics = [count(gold, decision).metrics() for decision in decisions]
     for name in ("accuracy", "f1"):
-        assert found[name].value == pytest.approx(metrics[0][name] - metrics[1][name])
-    assert found["auroc"].value == pytest.approx(float(auroc(gold, scores[0])) - float(auroc(gold, scores[1])))
-    for one in found.values():
+        assert deltas[name].value == pytest.approx(metrics[0][name] - metrics[1][name])
+    assert deltas["auroc"].value == pytest.approx(float(auroc(gold, scores[0])) - float(auroc(gold, scores[1])))
+    for one in deltas.values():
         assert one.low <= one.value <= one.high
 
 
 def test_the_same_decisions_differ_by_nothing() -> None:
     gold, rng = trials(100)
     decision, score = flipped(gold, 0.2, rng), rng.random(100)
-    for found in paired_differences(gold, (decision, decision), (score, score), list(range(100))).values():
-        assert (found.value, found.low, found.high, found.p) == (0, 0, 0, 1)
+    for delta in paired_differences(gold, (decision, decision), (score, score), list(range(100))).values():
+        assert (delta.value, delta.low, delta.high, delta.p) == (0, 0, 0, 1)
 
 
 def test_a_clear_difference_has_a_small_p_and_turns_its_sign() -> None:
@@ -72,9 +72,9 @@ def test_p_is_near_mcnemars() -> None:
     gold = np.ones(400, dtype=bool)
     first, second = gold.copy(), gold.copy()
     first[:20], second[20:55] = False, False  # 20 against 35 discordant trials
-    found = paired_differences(gold, (first, second), None, list(range(400)))["accuracy"]
-    assert found.value == pytest.approx(15 / 400)
-    assert found.p == pytest.approx(
+    delta = paired_differences(gold, (first, second), None, list(range(400)))["accuracy"]
+    assert delta.value == pytest.approx(15 / 400)
+    assert delta.p == pytest.approx(
         2 * norm.sf(15 / math.sqrt(55)), abs=0.025
     )  # .043; a thousand resamples give or take
 
@@ -100,7 +100,7 @@ def test_p_is_small_by_chance_about_as_often_as_it_says() -> None:
 def test_undefined_metrics_stay_undefined() -> None:
     gold = np.zeros(4, dtype=bool)
     decision = np.array([False, False, False, False])
-    found = paired_differences(gold, (decision, decision), (np.arange(4.0), np.arange(4.0)), [0, 1, 2, 3])
-    assert math.isnan(found["f1"].p)
-    assert math.isnan(found["auroc"].p)
-    assert found["accuracy"].p == 1
+    deltas = paired_differences(gold, (decision, decision), (np.arange(4.0), np.arange(4.0)), [0, 1, 2, 3])
+    assert math.isnan(deltas["f1"].p)
+    assert math.isnan(deltas["auroc"].p)
+    assert deltas["accuracy"].p == 1

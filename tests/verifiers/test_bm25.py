@@ -39,12 +39,12 @@ def test_the_library_gives_the_same_but_for_the_division() -> None:
     library.index([words(text) for text in TEXTS], show_progress=False)
     for statement in ("Mars is a red planet.", "The longest river of Poland", "the sea"):
         expected = library.get_scores([word for word in words(statement) if word in library.vocab_dict])
-        found = np.array([value(statement, text) for text in TEXTS])
+        ours = np.array([value(statement, text) for text in TEXTS])
         assert expected.max() > 0
-        own = found[found < 1]  # at 1 ours is cut
-        ratios = expected[found < 1][own > 0] / own[own > 0]
+        own = ours[ours < 1]  # at 1 ours is cut
+        ratios = expected[ours < 1][own > 0] / own[own > 0]
         assert ratios == pytest.approx(ratios[0], rel=1e-5)
-        assert (found == 0).tolist() == (expected == 0).tolist()
+        assert (ours == 0).tolist() == (expected == 0).tolist()
 
 
 def test_the_statement_itself_scores_one_and_nothing_shared_zero() -> None:

@@ -147,8 +147,8 @@ def test_a_second_scheme_asks_the_new_pairs_only(tmp_path: Path) -> None:
     for scheme in (CiteSeparate(), Separate(), Merged(), CiteMerged(), CiteMerged()):
         alone, scorer = Known(length), Known(length)
         plain, _ = run_scheme(scheme, alone, examples, HALF)
-        found, cost = run_scheme(scheme, with_cache(scorer, ScoreCache(tmp_path / "c")), examples, HALF)
-        assert [p.score for p in found] == [p.score for p in plain]
+        predictions, cost = run_scheme(scheme, with_cache(scorer, ScoreCache(tmp_path / "c")), examples, HALF)
+        assert [p.score for p in predictions] == [p.score for p in plain]
         wanted = {(p.statement, tuple(d.text for d in p.documents), level) for level, ps in alone.asked for p in ps}
         assert count(scorer) == len(wanted - asked), scheme.name
         assert cost.notes["cached"] == len(wanted & asked), scheme.name

@@ -21,10 +21,10 @@ FULL, PARTIAL = Support.FULL, Support.PARTIAL
 
 @pytest.fixture(scope="module")
 def folder(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
-    made: Path = tmp_path_factory.mktemp("sentence")
+    place: Path = tmp_path_factory.mktemp("sentence")
     word = Transformer(str(tiny("bert")), max_seq_length=64)
-    SentenceTransformer(modules=[word, Pooling(word.get_word_embedding_dimension())]).save(str(made))
-    return str(made)
+    SentenceTransformer(modules=[word, Pooling(word.get_word_embedding_dimension())]).save(str(place))
+    return str(place)
 
 
 def cosine(folder: str, statement: str, text: str) -> float:

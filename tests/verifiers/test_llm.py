@@ -167,17 +167,17 @@ def test_a_discrete_grade_gives_the_mass_at_or_above_the_level() -> None:
 def test_a_discrete_grade_without_logprobs(text: str, partial: float, full: float) -> None:
     with model(lambda body: says(text)) as (llm, _):
         verifier = LLMScore(llm, "support_levels", "discrete")
-        found = [verifier.score([pair("A.")], level) for level in (Support.PARTIAL, Support.FULL)]
-    assert [scores.values[0] for scores in found] == [partial, full]
-    assert found[0].cost.notes == {"without_logprobs": 1}
+        both = [verifier.score([pair("A.")], level) for level in (Support.PARTIAL, Support.FULL)]
+    assert [scores.values[0] for scores in both] == [partial, full]
+    assert both[0].cost.notes == {"without_logprobs": 1}
 
 
 @pytest.mark.parametrize(("text", "expected"), [("0.85", 0.85), ("1", 1.0), ("Wynik: 0,4", 0.4)])
 def test_a_continuous_score_serves_both_levels(text: str, expected: float) -> None:
     with model(lambda body: says(text)) as (llm, _):
         verifier = LLMScore(llm, "support_score", "continuous")
-        found = [verifier.score([pair("A.")], level).values[0] for level in (Support.PARTIAL, Support.FULL)]
-    assert found == pytest.approx([expected, expected])
+        both = [verifier.score([pair("A.")], level).values[0] for level in (Support.PARTIAL, Support.FULL)]
+    assert both == pytest.approx([expected, expected])
 
 
 @pytest.mark.parametrize(

@@ -42,17 +42,17 @@ def test_documents_without_words_support_nothing(text: str) -> None:
     engine = Counting()
     empty = Document("", text)
     only, among = replace(PAIR, documents=(empty,)), replace(PAIR, documents=(empty, *PAIR.documents, empty))
-    found = Once(engine, context=False).score([only, PAIR, among], Support.FULL, lambda values: values + 10)
-    assert found.values.tolist() == [0.0, 11.0, 11.0]
-    assert found.reasons == {}
+    scores = Once(engine, context=False).score([only, PAIR, among], Support.FULL, lambda values: values + 10)
+    assert scores.values.tolist() == [0.0, 11.0, 11.0]
+    assert scores.reasons == {}
     assert [pair.documents for pair in engine.asked] == [PAIR.documents]
 
 
 def test_a_statement_without_words_is_unscored() -> None:
-    found = Once(Counting(), context=False).score([replace(PAIR, statement="\u200b"), PAIR], Support.FULL)
-    assert np.isnan(found.values[0])
-    assert found.reasons == {0: "the statement has no words"}
-    assert found.values[1] == 1.0
+    scores = Once(Counting(), context=False).score([replace(PAIR, statement="\u200b"), PAIR], Support.FULL)
+    assert np.isnan(scores.values[0])
+    assert scores.reasons == {0: "the statement has no words"}
+    assert scores.values[1] == 1.0
 
 
 def test_nothing_is_asked_for_nothing() -> None:

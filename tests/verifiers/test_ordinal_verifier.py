@@ -22,7 +22,7 @@ PAIRS = [make_pair("The Vistula is long.", text) for text in ("The Vistula is 1,
 @pytest.fixture(scope="module")
 def folder(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     def make(shape: Shape) -> str:
-        path, made = str(tiny("bert")), tmp_path_factory.mktemp(shape)
+        path, place = str(tiny("bert")), tmp_path_factory.mktemp(shape)
         torch.manual_seed(1)
         model: Any = (
             LateInteraction(AutoModel.from_pretrained(path))
@@ -30,8 +30,8 @@ def folder(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
             else AutoModelForSequenceClassification.from_pretrained(path, num_labels=1)
         )
         config = CheckpointConfig(shape, 2.0, 1.0, {"partial": 0.5, "full": 0.5}, 128, False)
-        save_checkpoint(made, model, load_tokenizer(path, 512), config)
-        return str(made)
+        save_checkpoint(place, model, load_tokenizer(path, 512), config)
+        return str(place)
 
     return make
 
@@ -39,9 +39,9 @@ def folder(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_int8_scores_nearly_the_same_and_is_told_apart(folder: Any) -> None:
     path = folder("late_interaction")
     exact, small = OrdinalVerifier(path, dtype="float32"), OrdinalVerifier(path, dtype="int8")
-    expected, found = (v.score(PAIRS, Support.FULL).values for v in (exact, small))
+    expected, in_int8 = (v.score(PAIRS, Support.FULL).values for v in (exact, small))
     assert np.ptp(expected) > 0.05
-    assert 0 < np.abs(found - expected).max() < 0.02
+    assert 0 < np.abs(in_int8 - expected).max() < 0.02
     formats = [OrdinalVerifier(path, dtype=dtype).fingerprint for dtype in ("float32", "bfloat16", "int8")]
     assert len(set(formats)) == 3
 

@@ -87,8 +87,8 @@ def test_one_score_answers_both_levels(api: Any, path: str, pairs: list[Pair], r
     assert partial.cost.tokens == (7 * 24 if api == "score" else 0)
     assert set(server.paths) == {path}
     assert all(len(texts_of(body)) <= 5 for body in server.bodies)
-    told = {"model": "m"} if api == "score" else {"raw_scores": False, "truncate": False}
-    assert all(told.items() <= body.items() for body in server.bodies)
+    keys = {"model": "m"} if api == "score" else {"raw_scores": False, "truncate": False}
+    assert all(keys.items() <= body.items() for body in server.bodies)
 
 
 def test_certainty_stays_a_probability(pairs: list[Pair], remote: Any) -> None:

@@ -54,13 +54,13 @@ class Recorded(Scorer):
 def on_each(monkeypatch: pytest.MonkeyPatch, size: int, run: Any) -> list[Any]:
     """`run` as each process would: first what each has to tell, then what it makes of all of it."""
     monkeypatch.setattr(module, "world_size", lambda: size)
-    told: list[Any] = []
+    answers: list[Any] = []
 
     class Told(Exception):
         pass
 
     def tell(value: Any) -> Any:
-        told.append(value)
+        answers.append(value)
         raise Told
 
     for number in range(size):
@@ -68,12 +68,12 @@ def on_each(monkeypatch: pytest.MonkeyPatch, size: int, run: Any) -> list[Any]:
         monkeypatch.setattr(module, "gather", tell)
         with pytest.raises(Told):
             run()
-    made = []
+    results = []
     for number in range(size):
         monkeypatch.setattr(module, "rank", lambda number=number: number)
-        monkeypatch.setattr(module, "gather", lambda _: told)
-        made.append(run())
-    return made
+        monkeypatch.setattr(module, "gather", lambda _: answers)
+        results.append(run())
+    return results
 
 
 def test_every_process_gets_the_scores_of_all(pairs: list[Pair], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,8 +105,8 @@ def test_selectors_and_composed_verifiers_are_spread_too(monkeypatch: pytest.Mon
         name = "selects"
         select = Recorded.select
 
-    for made in on_each(monkeypatch, 2, lambda: spread(Selects()).select(listings)):
-        assert [selection.positions for selection in made] == [(n,) for n in range(7)]
+    for selections in on_each(monkeypatch, 2, lambda: spread(Selects()).select(listings)):
+        assert [selection.positions for selection in selections] == [(n,) for n in range(7)]
     composed = TopK(Keyword())
     assert spread(composed) is composed
     assert isinstance(composed.scorer, module.SpreadScorer)

@@ -80,14 +80,14 @@ def test_each_run_is_compared_with_the_best(two: Path) -> None:
 def test_runs_on_other_data_or_settings_share_no_board(two: Path, leave: Leave) -> None:
     leave(two / "other_seed", Merged(seed=2), load_mini("test", "en"), good, label="seed")
     folder = leave(two / "other_data", Merged(), load_mini("test", "en"), good, label="data")
-    told = json.loads((folder / "metrics.json").read_text())
-    (folder / "metrics.json").write_text(json.dumps(told | {"data": told["data"] | {"sha256": "1" * 64}}))
-    made = boards(two)
-    assert sorted(tuple(row.name for row in board.measured) for board in made) == [
+    summary = json.loads((folder / "metrics.json").read_text())
+    (folder / "metrics.json").write_text(json.dumps(summary | {"data": summary["data"] | {"sha256": "1" * 64}}))
+    all_boards = boards(two)
+    assert sorted(tuple(row.name for row in board.measured) for board in all_boards) == [
         ("data",), ("good", "fooled"), ("seed",),
     ]  # fmt: skip
-    assert len({board.title for board in made}) == 3, "titles say what differs"
-    assert any("seed=2" in board.title for board in made)
+    assert len({board.title for board in all_boards}) == 3, "titles say what differs"
+    assert any("seed=2" in board.title for board in all_boards)
 
 
 def test_runs_that_were_asked_something_else_are_not_compared(two: Path) -> None:
@@ -141,12 +141,12 @@ def test_statement_only_is_a_reference(leave: Leave, worked_example: Example, tm
 
 
 def test_markdown_and_csv_rows_fit_their_headers(two: Path) -> None:
-    made = boards(two)
-    tables = list(markdown_tables(made[0]))
+    all_boards = boards(two)
+    tables = list(markdown_tables(all_boards[0]))
     assert len(tables) == 3
     for header, rows in tables:
         assert {len(row) for row in rows} == {len(header)}
-    lines = list(csv_rows(made))
+    lines = list(csv_rows(all_boards))
     assert {len(line) for line in lines} == {len(lines[0])}
     assert len(lines) == 4
 
@@ -209,8 +209,8 @@ def test_rows_are_the_papers() -> None:
     assert rows.keys() == PRINTED.keys()
     for key, (*expected, exact) in PRINTED.items():
         metrics = rows[key]["metrics"]
-        found = [metrics[name] for name in ("accuracy", "acc_true", "acc_false", "f1")]
-        assert found == pytest.approx(expected, abs=5e-5)
+        computed = [metrics[name] for name in ("accuracy", "acc_true", "acc_false", "f1")]
+        assert computed == pytest.approx(expected, abs=5e-5)
         assert metrics["exact"] == (None if exact is None else pytest.approx(exact, abs=1e-6))
 
 
@@ -225,5 +225,5 @@ def test_rows_name_source_and_table_and_claim_no_interval() -> None:
 
 def test_a_row_without_counts_has_its_metrics_as_printed() -> None:
     named = {"scheme": "support_levels", "lang": "en", "verifier": "V", "source": "A paper", "table": "Table 1"}
-    found = reported_summary(named | {"n": 7, "metrics": {"pearson": 0.5}})
-    assert found == named | {"n": 7, "metrics": {"pearson": 0.5}, "unscored": 0, "counts": {}, "intervals": {}}
+    row = reported_summary(named | {"n": 7, "metrics": {"pearson": 0.5}})
+    assert row == named | {"n": 7, "metrics": {"pearson": 0.5}, "unscored": 0, "counts": {}, "intervals": {}}

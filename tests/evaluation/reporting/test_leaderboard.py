@@ -196,11 +196,11 @@ def test_the_csv_has_a_line_a_row_with_unrounded_numbers(runs: Path, tmp_path: P
         rows = list(csv.DictReader(file))
     assert len(rows) == 4 + 2
     (row,) = [row for row in rows if (row["scheme"], row["lang"], row["verifier"]) == ("separate", "en", "keyword")]
-    told = json.loads((runs / "a-en" / "metrics.json").read_text())
+    summary = json.loads((runs / "a-en" / "metrics.json").read_text())
     for key in ("accuracy", "f1", "auroc"):
-        assert float(row[key]) == told["metrics"][key]
-        assert [float(row[f"{key}.low"]), float(row[f"{key}.high"])] == told["intervals"][key]
-    assert float(row["delta.accuracy"]) == pytest.approx(told["metrics"]["accuracy"] - 1)
+        assert float(row[key]) == summary["metrics"][key]
+        assert [float(row[f"{key}.low"]), float(row[f"{key}.high"])] == summary["intervals"][key]
+    assert float(row["delta.accuracy"]) == pytest.approx(summary["metrics"]["accuracy"] - 1)
     printed = [row for row in rows if row["figures"] == "reported"]
     assert {(row["scheme"], row["verifier"], row["data"]) for row in printed} == {
         ("merged", "gpt-4o", "the paper's"), ("separate", "CiteVerifier", "the paper's"),

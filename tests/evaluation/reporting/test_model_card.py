@@ -33,9 +33,9 @@ RUN = {
 @pytest.fixture(scope="module", params=["cross_encoder", "late_interaction"])
 def folder(request: pytest.FixtureRequest, tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkpoint in a folder called as on the hub, so that the card's code finds it."""
-    made = tmp_path_factory.mktemp(request.param) / NAME
-    made.mkdir(parents=True)
-    return tiny_checkpoint(made, tiny("bert"), request.param)
+    place = tmp_path_factory.mktemp(request.param) / NAME
+    place.mkdir(parents=True)
+    return tiny_checkpoint(place, tiny("bert"), request.param)
 
 
 def written(folder: Path, **options: Any) -> str:
@@ -45,9 +45,9 @@ def written(folder: Path, **options: Any) -> str:
 
 def code(card: str, title: str, language: str = "python") -> str:
     """The code block under a heading."""
-    found = re.search(rf"### {title}\n.*?```{language}\n(.*?)```", card, re.DOTALL)
-    assert found is not None, title
-    return found.group(1)
+    block = re.search(rf"### {title}\n.*?```{language}\n(.*?)```", card, re.DOTALL)
+    assert block is not None, title
+    return block.group(1)
 
 
 def sections(card: str) -> list[str]:
@@ -56,9 +56,9 @@ def sections(card: str) -> list[str]:
 
 def run(block: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.chdir(folder.parents[1])
-    found: dict[str, Any] = {}
-    exec(block, found)
-    return found
+    names: dict[str, Any] = {}
+    exec(block, names)
+    return names
 
 
 def expected(folder: Path) -> dict[str, float]:
@@ -115,9 +115,9 @@ def test_the_example_is_the_text_that_the_model_reads(folder: Path) -> None:
 
 
 def test_late_interaction_has_the_code_that_holds_for_it(folder: Path) -> None:
-    found = sections(written(folder))
+    titles = sections(written(folder))
     others = ["sentence-transformers", "transformers", "vLLM", "text-embeddings-inference"]
-    assert found == ["citeverifier", *(others if read_config(folder).shape == "cross_encoder" else [])]
+    assert titles == ["citeverifier", *(others if read_config(folder).shape == "cross_encoder" else [])]
 
 
 def test_this_package_s_code_runs(
@@ -139,9 +139,9 @@ def cross_encoder(folder: Path) -> Path:
 
 @pytest.mark.parametrize("title", ["sentence-transformers", "transformers"])
 def test_other_libraries_code_runs_and_agrees(title: str, cross_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = run(code(written(cross_encoder), title), cross_encoder, monkeypatch)
+    names = run(code(written(cross_encoder), title), cross_encoder, monkeypatch)
     for level, value in expected(cross_encoder).items():
-        assert found[level] == pytest.approx(value, abs=1e-4)
+        assert names[level] == pytest.approx(value, abs=1e-4)
 
 
 @pytest.mark.parametrize("title", ["vLLM", "text-embeddings-inference"])
@@ -160,7 +160,7 @@ def test_the_servers_code_asks_and_reads_what_they_answer(
 
     with ScriptedServer(reply) as server:
         block = re.sub(r"http://127\.0\.0\.1:\d+", server.url.removesuffix("/v1"), code(written(cross_encoder), title))
-        found = run(block, cross_encoder, monkeypatch)
+        names = run(block, cross_encoder, monkeypatch)
     assert server.paths == ["/score" if title == "vLLM" else "/predict"]
-    assert found["full"] == pytest.approx(expected(cross_encoder)["full"], abs=1e-4)
+    assert names["full"] == pytest.approx(expected(cross_encoder)["full"], abs=1e-4)
     assert NAME in code(written(cross_encoder), title, "bash")

@@ -139,11 +139,11 @@ def test_up_is_more_and_right_is_more() -> None:
 @pytest.mark.parametrize("values", [(0.00003, 0.2), (1.0,), (1.0, 10.0, 100.0), (0.001, 123456.0)])
 def test_a_log_axis_holds_every_mark_in_equal_steps_for_equal_factors(values: tuple[float, ...]) -> None:
     svg = scatter([Mark(value, 0.5, 0, "", str(value)) for value in values], "x", "y", log=True)
-    found = [x for x, _ in places(svg)]
-    assert len(found) == len(values)
-    assert found == sorted(found)
+    lefts = [x for x, _ in places(svg)]
+    assert len(lefts) == len(values)
+    assert lefts == sorted(lefts)
     if len(values) == 3:
-        assert found[1] - found[0] == pytest.approx(found[2] - found[1], abs=0.2)
+        assert lefts[1] - lefts[0] == pytest.approx(lefts[2] - lefts[1], abs=0.2)
 
 
 def test_series_differ_in_shape_or_colour() -> None:

@@ -125,13 +125,13 @@ def test_what_was_asked_is_hashed_and_not_what_was_said(file: Path, key: str, va
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda rows: rows[1].pop("decision"), ":2: expected a prediction with keys .* none of decision"),
         (lambda rows: rows[3].update(gold=None), ":4: key 'gold': expected true or false, got None"),
     ],
 )
-def test_bad_lines_are_named(file: Path, change: Callable[[list[dict[str, Any]]], Any], told: str) -> None:
+def test_bad_lines_are_named(file: Path, change: Callable[[list[dict[str, Any]]], Any], message: str) -> None:
     rewrite(file, change)
-    with pytest.raises(RecordError, match=told):
+    with pytest.raises(RecordError, match=message):
         read_predictions(file)

@@ -44,15 +44,15 @@ def test_tables_and_pictures(evaluate: Evaluate, pairs: list[Pair], tmp_path: Pa
     assert path == tmp_path / "report.md"
     text = path.read_text(encoding="utf-8")
     assert text.startswith(f"# {scheme.name}, pl: by hand\n")
-    found = {table[0][0]: table for table in tables(text)}
+    by_head = {table[0][0]: table for table in tables(text)}
     expected = {"decisions", "setting", "kind", "level"} | (
         {"edit"} if scheme.name in ("merged", "separate") else set()
     )
-    assert found.keys() == expected
-    assert [row[0] for row in found["setting"][1:]] == list(summary["settings"])
-    assert [row[0] for row in found["kind"][1:]] == list(summary["kinds"])
-    assert found["decisions"][1][2].startswith(f"{summary['metrics']['accuracy']:.3f} [")
-    assert found["level"][1:] == [
+    assert by_head.keys() == expected
+    assert [row[0] for row in by_head["setting"][1:]] == list(summary["settings"])
+    assert [row[0] for row in by_head["kind"][1:]] == list(summary["kinds"])
+    assert by_head["decisions"][1][2].startswith(f"{summary['metrics']['accuracy']:.3f} [")
+    assert by_head["level"][1:] == [
         [level.label, f"{thresholds[level]:.4f}", "fitted by hand"]
         for level in thresholds
         if level.label in summary["thresholds"]
@@ -75,9 +75,9 @@ def test_data_and_cost_can_be_read_back(evaluate: Evaluate, worked_example: Exam
     cost = Cost(2.5, 5, 4, 3, 2, notes={"windowed": 1})
     predictions, summary = evaluate(Merged(), [worked_example], lambda trial: 0.5, cost=cost)
     text = write_report(tmp_path, summary, predictions).read_text(encoding="utf-8")
-    told = re.search(r"```json\n(.*?)\n```", text, flags=re.DOTALL)
-    assert told is not None
-    assert json.loads(told.group(1)) == {"data": summary["data"], "cost": summary["cost"]}
+    block = re.search(r"```json\n(.*?)\n```", text, flags=re.DOTALL)
+    assert block is not None
+    assert json.loads(block.group(1)) == {"data": summary["data"], "cost": summary["cost"]}
 
 
 def unscored_every(count: int) -> Callable[[Trial], float]:

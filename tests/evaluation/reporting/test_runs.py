@@ -30,7 +30,7 @@ def test_runs_are_sorted_by_scheme_language_and_name(leave: Leave, worked_exampl
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('{"scheme": "merg', "got no whole JSON (Unterminated string"),
         ("", "got no whole JSON"),
@@ -42,7 +42,7 @@ def test_runs_are_sorted_by_scheme_language_and_name(leave: Leave, worked_exampl
     ],
 )
 def test_a_bad_metrics_json_is_left_out_by_name(
-    leave: Leave, worked_example: Example, tmp_path: Path, content: str, told: str
+    leave: Leave, worked_example: Example, tmp_path: Path, content: str, message: str
 ) -> None:
     leave(tmp_path / "good", Merged(), [worked_example], lambda trial: 0.5, label="good")
     (tmp_path / "bad").mkdir()
@@ -50,7 +50,7 @@ def test_a_bad_metrics_json_is_left_out_by_name(
     runs, (problem,) = read_runs([tmp_path])
     assert [run.name for run in runs] == ["good"]
     assert problem.startswith(f"{(tmp_path / 'bad/metrics.json').resolve()}: ")
-    assert told in problem
+    assert message in problem
     assert problem.endswith("this run is left out")
 
 
@@ -101,6 +101,6 @@ def test_ground_is_scheme_language_data_and_settings(leave: Leave, tmp_path: Pat
         ]
     ):
         folder = leave(tmp_path / str(i), scheme, load_mini("test", "en")[:2], lambda trial: 0.5, label="x", lang=lang)
-        told = json.loads((folder / "metrics.json").read_text())
-        grounds.append(same_ground(told | {"data": told["data"] | {"sha256": sha}}))
+        summary = json.loads((folder / "metrics.json").read_text())
+        grounds.append(same_ground(summary | {"data": summary["data"] | {"sha256": sha}}))
     assert len(set(grounds)) == 5

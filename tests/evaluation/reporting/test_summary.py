@@ -85,7 +85,7 @@ def test_metrics_recompute_from_the_predictions(evaluate: Evaluate, mini: list[E
 
 
 def test_each_scheme_has_its_own_metrics(evaluate: Evaluate, mini: list[Example], pairs: list[Pair]) -> None:
-    found = {
+    by_scheme = {
         scheme.name: {
             name for name, value in evaluate(scheme, records, noisy)[1]["metrics"].items() if value is not None
         }
@@ -93,9 +93,9 @@ def test_each_scheme_has_its_own_metrics(evaluate: Evaluate, mini: list[Example]
     }
     plain = {*NAMES, "balanced_accuracy", "macro_f1", "auroc"}
     edits = {f"twin_accuracy_{statement.edit}" for example in mini for statement in example.statements}
-    assert found["merged"] == found["separate"] == plain | {"twin_accuracy"} | edits
-    assert found["cite_separate"] == plain | {"exact", "ndcg_10"}
-    assert found["pairs"] == plain | {"three_level_accuracy"}
+    assert by_scheme["merged"] == by_scheme["separate"] == plain | {"twin_accuracy"} | edits
+    assert by_scheme["cite_separate"] == plain | {"exact", "ndcg_10"}
+    assert by_scheme["pairs"] == plain | {"three_level_accuracy"}
 
 
 def test_refined_settings_count_together_too(evaluate: Evaluate, worked_example: Example) -> None:

@@ -40,12 +40,12 @@ class SelectorByHand(Selector):
 
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         self.asked += statements
-        made = []
+        selections = []
         for listing in statements:
             chosen = self.of(listing.statement)
             if chosen is None:
-                made.append(Selection(None, reason="no answer"))
+                selections.append(Selection(None, reason="no answer"))
             else:
-                found = tuple(i for i, document in enumerate(listing.documents) if document.text in chosen)
-                made.append(Selection(found, cost=Cost(calls=1, tokens=10)))
-        return made
+                positions = tuple(i for i, document in enumerate(listing.documents) if document.text in chosen)
+                selections.append(Selection(positions, cost=Cost(calls=1, tokens=10)))
+        return selections

@@ -26,13 +26,13 @@ Chosen = dict[str, set[str]]
 
 def examples(statements: int, of_two_documents: int, short: int = 0) -> list[Example]:
     """A question a statement; `short` ones have nine documents, the others ten."""
-    made = []
+    questions = []
     for i in range(statements):
         documents = tuple(Document("", f"Text {j}.") for j in range(9 if i >= statements - short else 10))
         cited = (0, 1) if i < of_two_documents else (0,)
         statement = Statement(f"S {i}", cited, corrupted=f"T {i}", altered_in=cited[:1], edit="date")
-        made.append(Example(f"q{i:03}", "en", f"q{i:03}", "", documents, (statement,)))
-    return made
+        questions.append(Example(f"q{i:03}", "en", f"q{i:03}", "", documents, (statement,)))
+    return questions
 
 
 def chosen_sets(asked: list[Example], counts: Counts, exact: int) -> Chosen:

@@ -109,8 +109,8 @@ def test_schemes_compare_the_twin_on_the_premise_of_the_statement(
     trials = scheme.trials([worked_example])
     predictions = decide(trials, [score(trial) for trial in trials], {}, dict.fromkeys(Support, 0.5))
     shares = [(share.metric, share.right) for share in scheme.shares(predictions, default=False)]
-    told = true > 0.5 > false
-    assert shares == [("twin_accuracy", told), ("twin_accuracy_date", told)]
+    apart = true > 0.5 > false
+    assert shares == [("twin_accuracy", apart), ("twin_accuracy_date", apart)]
 
 
 @pytest.mark.parametrize(("statement", "twin", "count"), [((1,), (0,), 0), ((0, 5), (5, 0), 1)])

@@ -44,7 +44,7 @@ def folded(scheme: SupportLevels, pairs: list[Pair], score: Callable[[Trial], fl
 
 def metrics(scheme: SupportLevels, predictions: list[Prediction]) -> dict[str, float]:
     sampled = resamples([p.trial.pair.example for p in predictions], rounds=20)
-    return {name: found.value for name, found in scheme.estimates(predictions, sampled, default=False).items()}
+    return {name: estimate.value for name, estimate in scheme.estimates(predictions, sampled, default=False).items()}
 
 
 # --- what is asked ---------------------------------------------------------------------------------------------------
@@ -158,14 +158,14 @@ def test_scores_are_the_sum_of_both_levels(pairs: list[Pair]) -> None:
     predictions = folded(SupportLevels(), pairs)
     support = [(p.score or 0) + (q.score or 0) for p, q in zip(predictions[::2], predictions[1::2], strict=True)]
     label = [int(pair.support_min or 0) for pair in pairs]
-    found = metrics(SupportLevels(), predictions)
-    assert found["pearson"] == pytest.approx(stats.pearsonr(support, label)[0])
-    assert found["kendall"] == pytest.approx(stats.kendalltau(support, label)[0])
+    measured = metrics(SupportLevels(), predictions)
+    assert measured["pearson"] == pytest.approx(stats.pearsonr(support, label)[0])
+    assert measured["kendall"] == pytest.approx(stats.kendalltau(support, label)[0])
     decided = [
         2 if q.decision else int(bool(p.decision)) for p, q in zip(predictions[::2], predictions[1::2], strict=True)
     ]
-    assert found["three_level_macro_f1"] == pytest.approx(f1_score(label, decided, average="macro"))
-    assert not any(name.startswith("ndcg") for name in found)  # no evidence, nothing to rank
+    assert measured["three_level_macro_f1"] == pytest.approx(f1_score(label, decided, average="macro"))
+    assert not any(name.startswith("ndcg") for name in measured)  # no evidence, nothing to rank
 
 
 def test_unscored_pairs_are_left_out(pairs: list[Pair]) -> None:
