@@ -156,17 +156,6 @@ def test_a_run_without_a_model_imports_no_torch(single: tuple[Run, subprocess.Co
     assert modules.isdisjoint(HEAVY)
 
 
-def test_the_same_command_gives_the_same_numbers(single: tuple[Run, Any], tmp_path: Path) -> None:
-    evaluate(tmp_path, "scheme=separate", "lang=pl", "verifier=keyword")
-    first, second = single[0], only_run(tmp_path, "separate-pl-keyword")
-    assert first.predictions == second.predictions
-    without = [
-        run.metrics | {"cost": {key: value for key, value in run.metrics["cost"].items() if key != "seconds"}}
-        for run in (first, second)
-    ]
-    assert without[0] == without[1]
-
-
 def test_an_audit_asks_again_and_is_reported(tmp_path: Path) -> None:
     evaluate(tmp_path, "scheme=merged", "lang=pl", "verifier=keyword", "audit=true")
     run = only_run(tmp_path, "merged-pl-keyword")
@@ -195,7 +184,9 @@ def test_a_sweep_leaves_a_run_of_each_combination(sweep: dict[str, Run]) -> None
 
 
 def test_a_sweep_gives_the_numbers_of_single_runs(single: tuple[Run, Any], sweep: dict[str, Run]) -> None:
-    alone, swept = single[0].metrics, sweep["separate-pl-keyword"].metrics
+    run, again = single[0], sweep["separate-pl-keyword"]
+    assert run.predictions == again.predictions
+    alone, swept = run.metrics, again.metrics
     del alone["cost"], swept["cost"]
     assert alone == swept
 
@@ -311,14 +302,6 @@ def test_a_selector_is_tuned_on_dev_and_reported_untuned_too(tmp_path: Path) -> 
     assert not (run.folder / "answers.jsonl").exists()
 
 
-def test_a_cascade_says_what_it_passed_on(tmp_path: Path) -> None:
-    parts = ("verifier@verifier.small=keyword", "verifier@verifier.big=bm25")
-    evaluate(tmp_path, "scheme=separate", "verifier=cascade", *parts)
-    run = only_run(tmp_path, "separate-en-cascade")
-    assert run.metrics["verifier"] == "cascade(keyword, bm25)"
-    assert 0 < run.metrics["cost"]["passed_on"] <= run.metrics["n"]
-
-
 def test_a_cascade_through_the_cache_gets_the_same_bands(tmp_path: Path, tiny: Any) -> None:
     """Its dev step is not lost behind the cache, and what it asked is not asked again."""
     parts = [
@@ -329,15 +312,9 @@ def test_a_cascade_through_the_cache_gets_the_same_bands(tmp_path: Path, tiny: A
         evaluate(tmp_path, "scheme=separate", "verifier=cascade", *" ".join(parts).split())
     first, second = (Run(f) for f in sorted((tmp_path / "outputs" / "eval" / "separate-en-cascade").iterdir()))
     assert first.predictions == second.predictions, "scores are on the scale that the bands make"
+    assert first.metrics["verifier"].startswith("cascade(")
     assert first.metrics["cost"]["passed_on"] == second.metrics["cost"]["passed_on"] > 0
     assert second.metrics["cost"]["cached"] > first.metrics["cost"]["cached"]
-
-
-def test_what_a_verifier_cannot_serve_is_said_at_once(tmp_path: Path) -> None:
-    message = refused(tmp_path, "scheme=cite_list", "verifier=keyword")
-    assert message.startswith("scheme=cite_list: needs a verifier that selects from a list, got keyword")
-    message = refused(tmp_path, "scheme=merged", "verifier=top_k", "verifier@verifier.scorer=keyword")
-    assert message.startswith("scheme=merged: needs a verifier that scores pairs, got top_k(keyword)")
 
 
 HANDMADE = """
@@ -496,14 +473,19 @@ def test_two_dev_specs_of_one_source_both_count() -> None:
     assert {example.lang for example in dev} == {"en", "pl"}
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    message = refused(tmp_path, "verifier=keyword", "data.path=nowhere.jsonl")
-    assert message == "no such file: nowhere.jsonl (expected a JSON or JSONL file, plain or .gz)"
-
-
-def test_a_checkpoint_that_is_not_there_is_named(tmp_path: Path) -> None:
-    message = refused(tmp_path, "verifier=citeverifier", "verifier.path=nowhere")
-    assert message == "no checkpoint in nowhere: no such folder or package, and not a hub id (org/name)"
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (
+            ("verifier=keyword", "data.path=nowhere.jsonl"),
+            "no such file: nowhere.jsonl (expected a JSON or JSONL file,",
+        ),
+        (("verifier=citeverifier", "verifier.path=nowhere"), "no checkpoint in nowhere: no such folder or package,"),
+        (("scheme=cite_list", "verifier=keyword"), "scheme=cite_list: needs a verifier that selects from a list, got"),
+    ],
+)
+def test_a_mistake_is_said_at_once(tmp_path: Path, overrides: tuple[str, ...], message: str) -> None:
+    assert refused(tmp_path, *overrides).startswith(message)
 
 
 # --- start-up ----------------------------------------------------------------------------------------------------
@@ -520,14 +502,6 @@ def test_help_lists_the_choices_and_imports_no_torch(tmp_path: Path) -> None:
     modules = imported(done)
     assert "hydra" in modules
     assert modules.isdisjoint({*HEAVY, "numpy", "sklearn", "matplotlib"})
-
-
-def test_importing_the_package_imports_nothing_heavy(tmp_path: Path) -> None:
-    done = python(tmp_path, "-X", "importtime", "-c", "import citeverifier")
-    assert done.returncode == 0, done.stderr
-    modules = imported(done)
-    assert "citeverifier" in modules
-    assert modules.isdisjoint({*HEAVY, "numpy", "sklearn", "matplotlib", "hydra"})
 
 
 # --- citation correction ---------------------------------------------------------------------------------------------

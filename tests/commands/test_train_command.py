@@ -10,16 +10,13 @@ from typing import Any
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
-from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
-from citeverifier.commands.sources import SourceSpec, alternatives, read, training_data
+from citeverifier.commands.sources import alternatives
 from citeverifier.commands.train import run
-from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.models.checkpoint import read_config
 from citeverifier.paths import configs_dir
-from citeverifier.records import Example, Pair, pair_to_json, write_jsonl
 from citeverifier.training.hyperparameters import TrainingOptions
 
 EXPERIMENTS = {
@@ -124,46 +121,3 @@ def test_every_backbone_fits_both_shapes(file: Path, tiny: Any) -> None:
     for model in ("late_interaction", "cross_encoder"):
         config = composed(f"backbone={file.stem}", f"model={model}")
         assert instantiate(config.training, _convert_="all").shape == model
-
-
-def test_sources_take_names_files_and_settings(tmp_path: Path) -> None:
-    pairs = list(ordinal_pairs(r for r in read(SourceSpec("mini"), "dev", "en") if isinstance(r, Example)))[:10]
-    file = tmp_path / "pairs.jsonl"
-    write_jsonl(file, map(pair_to_json, pairs))
-    data = training_data(
-        ["mini", {"data": str(file), "weight": 2.0}], ["mini"], [], ordinal_pairs,
-        lang="en", seed=1, kind_weights={"irrelevant_*": 0.5}, dev_limit=20,
-    )  # fmt: skip
-    assert [s["data"] for s in data.report["sources"]] == ["mini", str(file)]
-    # the file's pairs come from dev, so all of them leak
-    assert data.report["sources"][1]["leaks"]["kept"] == 0
-    assert data.report["sources"][1]["leaks"]["shared_group"] == 10
-    assert {pair.lang for pair in data.train} == {"en"}
-    weights = {pair.kind.split(":")[0]: pair.weight for pair in data.train}
-    assert weights["irrelevant_near"] == 0.5
-    assert weights["gold"] == 1.0
-
-
-def test_a_file_without_dev_is_divided_by_group(tmp_path: Path) -> None:
-    pairs = list(ordinal_pairs(r for r in read(SourceSpec("mini"), "train", "en") if isinstance(r, Example)))
-    from dataclasses import replace
-
-    pairs = [replace(pair, group=f"g{i % 50}") for i, pair in enumerate(pairs)]
-    file = tmp_path / "pairs.jsonl"
-    write_jsonl(file, map(pair_to_json, pairs))
-    train_part = read(SourceSpec(str(file)), "train", "all", share_files=True)
-    dev_part = read(SourceSpec(str(file)), "dev", "all", share_files=True)
-    assert len(train_part) + len(dev_part) == len(pairs)
-    assert {p.group for p in train_part}.isdisjoint({p.group for p in dev_part})
-    assert len(read(SourceSpec(str(file)), "train", "all")) == len(pairs)
-
-
-def test_a_source_that_is_neither_says_what_is_expected() -> None:
-    with pytest.raises(ValueError, match="key 'data'"):
-        SourceSpec.parse({"path": "x"})
-    with pytest.raises(InstantiationException, match=r"no such file: missing\.jsonl"):
-        read(SourceSpec("missing.jsonl"), "train", "all")
-
-
-def test_pairs_of_natural_sources_stay_out_of_other_schemes() -> None:
-    assert not isinstance(read(SourceSpec("mini"), "test", "pl")[0], Pair)
