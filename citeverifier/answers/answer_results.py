@@ -35,10 +35,10 @@ class JsonResult:
 
 
 @cache
-def json_types(result: type[JsonResult]) -> dict[str, Any]:
-    """The type in Python of each key of `to_dict`: the HTTP contract is made of these."""
+def json_types(result: Any) -> dict[str, Any]:
+    """The type in Python of each key of a JsonResult's `to_dict`: the HTTP contract is made of these."""
     types = get_type_hints(result, include_extras=True)
-    names = result.json_keys or tuple(field.name for field in fields(result))  # type: ignore[arg-type]
+    names = result.json_keys or tuple(field.name for field in fields(result))
     for name in set(names) - set(types):  # a property or method
         member = getattr(result, name)
         types[name] = get_type_hints(getattr(member, "fget", member), include_extras=True)["return"]

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.answers.answer_results import Change
+from citeverifier.answers.answer_results import Change, Finding
 from citeverifier.answers.correction.method import CorrectionMethod
 from citeverifier.cost import Cost
 from citeverifier.records import Document, Support
@@ -81,7 +81,7 @@ def _changes(
         wanted = tuple(order[: len(cited_before) + sum(len(point.out_of_range) for point in claim.points)])
     elif threshold is not None:
         wanted = (*wanted, *(position for position in cited if scores[position] >= threshold))
-    finding = None
+    finding: Finding | None = None
     if threshold is not None:
         supporting = {i for i, score in enumerate(scores) if score >= threshold}
         finding = "supported" if supporting & set(cited) else "wrongly cited" if supporting else "not found"

@@ -28,10 +28,9 @@ def run(config: DictConfig) -> Path:
     """
     from citeverifier.evaluation.reporting.plain import plain, write_json
     from citeverifier.provenance import provenance
-    from citeverifier.rating.improve import improve
-    from citeverifier.rating.rating_report import print_summary, write_report
-    from citeverifier.rating.rating_summary import summarise
+    from citeverifier.rating.rating_report import print_summary, summarise, write_report
     from citeverifier.rating.response_ratings import rating_row
+    from citeverifier.rating.responses import improve
     from citeverifier.records import example_to_json, write_jsonl
 
     folder = Path(HydraConfig.get().runtime.output_dir)
@@ -71,7 +70,7 @@ def paths(config: DictConfig) -> list[str]:
 def read(config: DictConfig) -> tuple[list[Response], list[BadRecord]]:
     """The responses that `data` names, and the records set aside; raises ValueError where none is left."""
     from citeverifier.data.mini import load_mini
-    from citeverifier.rating.planted_cases import load_defects
+    from citeverifier.rating.planted import load_defects
     from citeverifier.rating.read_responses import read_responses
     from citeverifier.rating.responses import Response
 

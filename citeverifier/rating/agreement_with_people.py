@@ -11,7 +11,7 @@ import numpy as np
 from citeverifier.metrics.bootstrap import estimate, resamples
 from citeverifier.metrics.correlation import kendall, pearson, spearman
 from citeverifier.metrics.decisions import count
-from citeverifier.rating.planted_edits import prf
+from citeverifier.rating.planted import prf
 from citeverifier.rating.response_ratings import as_json, missing_ratio, response_rating
 from citeverifier.rating.responses import SCENARIOS, RatedResponse, Rater
 

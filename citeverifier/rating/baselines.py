@@ -17,7 +17,7 @@ from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.parsing import parse_verdict
 from citeverifier.llm.prompts import Prompt
-from citeverifier.rating.reply_files import LLMRater
+from citeverifier.rating.llm_stages import LLMRater
 from citeverifier.rating.responses import SCENARIOS, RatedResponse, RatedStatement, Rater, Response, statements_of
 from citeverifier.records import Support
 from citeverifier.verifiers.base import Scorer

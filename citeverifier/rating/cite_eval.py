@@ -1,6 +1,6 @@
 """CiteEval-Auto (paper 3): an LLM attributes statements to contexts, edits their citations and rates them 1 to 5.
 
-Each stage leaves its replies in a file of its own and is taken up again from there (`reply_files.py`). The wording of
+Each stage leaves its replies in a file of its own and is taken up again from there (`llm_stages.py`). The wording of
 the prompts is ours. What cannot be read is unscored with the reason, never the best rating.
 """
 
@@ -13,18 +13,18 @@ from typing import Any, Literal
 
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.prompts import Prompt
-from citeverifier.rating.rating_from_edits import EditDist
-from citeverifier.rating.replies import (
+from citeverifier.rating.llm_stages import (
     CONTEXT_SCHEMA,
     RATING_SCHEMA,
     ByNumber,
+    LLMRater,
     edits_schema,
     read_contexts,
     read_edits,
     read_ratings,
     schema,
 )
-from citeverifier.rating.reply_files import LLMRater
+from citeverifier.rating.rating_from_edits import EditDist
 from citeverifier.rating.responses import Context, Edit, RatedResponse, RatedStatement, Response
 
 Way = Literal["vanilla", "cot", "interleaved_cot", "iter_coe"]

@@ -10,7 +10,7 @@ from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Request
 from citeverifier.llm.parsing import without_thinking
 from citeverifier.llm.prompts import Prompt
-from citeverifier.rating.reply_files import ask_stage
+from citeverifier.rating.llm_stages import ask_stage
 from citeverifier.records import Example
 
 

@@ -191,3 +191,23 @@ def statements_of(responses: Sequence[Response]) -> Iterator[tuple[Response, int
     for response in responses:
         for number, statement in enumerate(response.statements):
             yield response, number, statement
+
+
+def improve(rater: Rater, responses: Sequence[Response], rounds: int, folder: Path) -> list[list[RatedResponse]]:
+    """Iterative improvement: the ratings before any change (`folder` itself) and after each round (`folder/round_1`).
+
+    Each round applies the edits and rates again; it stops early where there are none. Raises ValueError where the rater
+    makes none at all.
+    """
+    history = [rater.rate(responses, folder)]
+    if rounds and all(statement.edits is None for rated in history[0] for statement in rated.statements):
+        raise ValueError(
+            f"improve={rounds}: expected a rater that makes edits (local; cite_eval with way=interleaved_cot, iter_coe "
+            f"or null), got {rater.name}"
+        )
+    for number in range(1, rounds + 1):
+        edited = [rated.edited() for rated in history[-1]]
+        if edited == [rated.response for rated in history[-1]]:
+            break
+        history.append(rater.rate(edited, folder / f"round_{number}"))
+    return history

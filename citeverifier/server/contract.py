@@ -124,14 +124,13 @@ _TYPES = {Support: Level, Span: Annotated[list[int], Field(min_length=2, max_len
 
 
 @cache
-def model_of(result: type[JsonResult]) -> type[BaseModel]:
-    """What `result.to_dict()` gives, as a model of the same name."""
+def model_of(result: Any) -> Any:
+    """What the `to_dict()` of a JsonResult gives, as a model of the same name."""
     keys: dict[str, Any] = {}
     for name, kind in json_types(result).items():
         keys |= json_types(kind) if kind is Judgement else {name: kind}
-    return create_model(
-        result.__name__, __doc__=result.__doc__, **{name: (_json(kind), ...) for name, kind in keys.items()}
-    )
+    fields: Any = {name: (_json(kind), ...) for name, kind in keys.items()}
+    return create_model(result.__name__, __doc__=result.__doc__, **fields)
 
 
 def _json(kind: Any) -> Any:
@@ -140,14 +139,15 @@ def _json(kind: Any) -> Any:
         return _TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, JsonResult):
         return model_of(kind)
-    parts = get_args(kind)
+    parts: Any = [_json(part) for part in get_args(kind) if part is not ...]
     if get_origin(kind) is tuple:
-        return list[_json(parts[0])]
-    return Union[*map(_json, parts)] if get_origin(kind) in (Union, UnionType) else kind
+        return list[parts[0]]  # type: ignore[valid-type]
+    return Union[*parts] if get_origin(kind) in (Union, UnionType) else kind
 
 
-def _results_of(result: type[JsonResult], name: str) -> type[BaseModel]:
-    return create_model(name, __doc__="One result an item, in order.", results=(list[model_of(result)], ...))
+def _results_of(result: Any, name: str) -> type[BaseModel]:
+    fields: Any = {"results": (list[model_of(result)], ...)}  # type: ignore[misc]
+    return create_model(name, __doc__="One result an item, in order.", **fields)
 
 
 VerifyResponse = _results_of(VerifiedAnswer, "VerifyResponse")

@@ -14,9 +14,8 @@ from scripted_rater import rater as scripted
 
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.rating.cite_eval import CiteEvalAuto
-from citeverifier.rating.improve import improve
 from citeverifier.rating.rating_from_edits import FEATURES, EditDist
-from citeverifier.rating.responses import Edit, RatedResponse, Response
+from citeverifier.rating.responses import Edit, RatedResponse, Response, improve
 
 WAYS = ("vanilla", "cot", "interleaved_cot", "iter_coe")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rating_cases import response
 
 from citeverifier.llm.client import Reply
-from citeverifier.rating.replies import read_contexts, read_edits, read_ratings
+from citeverifier.rating.llm_stages import read_contexts, read_edits, read_ratings
 from citeverifier.rating.responses import Edit
 
 CITED = response([0], [0, 1]).statements

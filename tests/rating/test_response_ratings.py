@@ -10,7 +10,7 @@ from rating_cases import ByTable, response
 from scipy import stats
 
 from citeverifier.rating.agreement_with_people import attribution, correlations, human_correlations, shape_correlations
-from citeverifier.rating.rating_summary import summarise
+from citeverifier.rating.rating_report import summarise
 from citeverifier.rating.response_ratings import rating_row, response_rating, systems
 from citeverifier.rating.responses import CitedStatement, HumanRatings, RatedResponse, RatedStatement, Response
 
