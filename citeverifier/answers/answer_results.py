@@ -28,7 +28,8 @@ class JsonResult:
     def to_dict(self) -> dict[str, Any]:
         """Every key is explained in docs/verify.md."""
         row: dict[str, Any] = {}
-        for key in json_types(type(self)):
+        kind: Any = type(self)
+        for key in json_types(kind):
             value = getattr(self, key)
             row |= value.to_dict() if isinstance(value, Judgement) else {key: _plain(value, int(key in _POSITIONS))}
         return row

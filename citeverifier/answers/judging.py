@@ -1,4 +1,4 @@
-"""From scores to support levels: what every pair about an answer comes down to."""
+"""From scores to support levels: what every question about an answer comes down to."""
 
 from __future__ import annotations
 
@@ -34,10 +34,6 @@ class Judge:
             (float(value), scores.reasons.get(i, "the verifier gave no score") if math.isnan(value) else None)
             for i, value in enumerate(scores.values)
         ]
-
-    def reaches(self, pairs: Sequence[Pair], level: Support) -> list[bool]:
-        """Whether each is known to reach the level; an unscored one is not."""
-        return [value >= self.thresholds[level] for value, _ in self.scores(pairs, level)]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """The support of each pair: one call a level."""

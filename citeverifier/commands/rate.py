@@ -108,7 +108,8 @@ def make_rater(config: DictConfig) -> Rater:
     from citeverifier.verifiers.cache import ScoreCache, with_cache
 
     verifier = instantiate(config.verifier, _convert_="all")
-    check_scores_as_it_is(verifier, f"rater={HydraConfig.get().runtime.choices.rater}")
+    choices: Any = HydraConfig.get().runtime.choices
+    check_scores_as_it_is(verifier, f"rater={choices.rater}")
     if config.cache is not None:
         verifier = with_cache(verifier, ScoreCache(config.cache))
     named: Any = OmegaConf.to_container(config.fit, resolve=True)

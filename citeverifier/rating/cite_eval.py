@@ -6,11 +6,11 @@ the prompts is ours. What cannot be read is unscored with the reason, never the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from citeverifier.answers.in_step import in_step
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.prompts import Prompt
 from citeverifier.rating.llm_stages import (
@@ -29,6 +29,14 @@ from citeverifier.rating.responses import Context, Edit, RatedResponse, RatedSta
 
 Way = Literal["vanilla", "cot", "interleaved_cot", "iter_coe"]
 ENSEMBLE, EDIT_DIST = "ensemble", "edit_dist"
+
+
+class StageRequest(NamedTuple):
+    """A stage's request about the response known by `key`."""
+
+    stage: str
+    key: str
+    request: Request
 
 
 class CiteEvalAuto(LLMRater):
@@ -75,127 +83,104 @@ class CiteEvalAuto(LLMRater):
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
         """Attribution, edits where the way needs them, ratings: one request a response and stage."""
-        works = [_Work(response) for response in responses]
-        if self.attribution:
-            for work, reply in self._ask(
-                folder / "context_attribution.jsonl",
-                [work for work in works if work.response.statements],
-                self._attribution_request,
-            ):
-                work.contexts = read_contexts(reply, range(len(work.response.statements)))
-        for work in works:
-            work.needs = [
-                statement.needs_citations(work.contexts.values.get(number), self.attribution)
-                for number, statement in enumerate(work.response.statements)
-            ]
-        if self.way in (None, "iter_coe"):
-            asked = [work for work in works if work.asked]
-            for work, reply in self._ask(folder / "citation_edits.jsonl", asked, self._edits_request):
-                work.read_edits(reply)
-        if self.way is not None:
-            asked = [work for work in works if self._rated(work)]
-            for work, reply in self._ask(folder / "citation_rating.jsonl", asked, self._rating_request):
-                work.ratings = read_ratings(reply, self._rated(work))
-                if self.way == "interleaved_cot":
-                    work.read_edits(reply)
-        return [
-            RatedResponse(work.response, tuple(self._statement(work, n) for n in range(len(work.response.statements))))
-            for work in works
-        ]
 
-    def _ask(
-        self, path: Path, works: Sequence[_Work], request: Callable[[_Work], Request]
-    ) -> list[tuple[_Work, Reply]]:
-        """The reply to each work's request."""
-        replies = self.ask(path, {work.response.key: request(work) for work in works})
-        return [(work, replies[work.response.key]) for work in works]
+        def answer(asked: Sequence[StageRequest]) -> list[Reply]:
+            replies: dict[tuple[str, str], Reply] = {}
+            for stage in dict.fromkeys(request.stage for request in asked):
+                own = {request.key: request.request for request in asked if request.stage == stage}
+                replies |= {(stage, key): reply for key, reply in self.ask(folder / f"{stage}.jsonl", own).items()}
+            return [replies[request.stage, request.key] for request in asked]
+
+        return in_step((self._rate(response) for response in responses), answer)
+
+    def _rate(self, response: Response) -> Generator[StageRequest, Reply, RatedResponse]:
+        """What is asked about a response, stage by stage, by 0-based statement number."""
+        numbers = range(len(response.statements))
+        contexts: ByNumber[Context] = ByNumber()
+        edits: ByNumber[tuple[Edit, ...]] = ByNumber()
+        ratings: ByNumber[float] = ByNumber()
+        of_edits = edits_schema(len(response.documents))
+        if self.attribution and numbers:
+            reply = yield self._request("context_attribution", response, numbers, {"context": CONTEXT_SCHEMA})
+            contexts = read_contexts(reply, numbers)
+        needs = [
+            statement.needs_citations(contexts.values.get(number), self.attribution)
+            for number, statement in enumerate(response.statements)
+        ]
+        asked = rated = [number for number in numbers if needs[number]]
+        if self.way in (None, "iter_coe") and asked:
+            reply = yield self._request("citation_edits", response, asked, {"edits": of_edits})
+            edits = read_edits(reply, asked, response.statements, len(response.documents))
+            if not self.dry_run:  # with a chain of edits, those are rated whose edits could be read
+                rated = [number for number in asked if number in edits.values]
+        if self.way is not None and rated:
+            interleaved = {"edits": of_edits} if self.way == "interleaved_cot" else {}
+            chain = [edits.values.get(number, ()) for number in rated] if self.way == "iter_coe" else None
+            reply = yield self._request(
+                "citation_rating", response, rated, {**interleaved, "rating": RATING_SCHEMA}, self.way == "cot",
+                way=self.way, edits=chain,
+            )  # fmt: skip
+            ratings = read_ratings(reply, rated)
+            if interleaved:
+                edits = read_edits(reply, asked, response.statements, len(response.documents))
+        return RatedResponse(
+            response,
+            tuple(
+                self._statement(
+                    len(response.statements[number].citations), number, needs[number], contexts, edits, ratings
+                )
+                for number in numbers
+            ),
+        )
 
     def _request(
         self,
-        prompt: str,
-        work: _Work,
+        stage: str,
+        response: Response,
         asked: Sequence[int],
         entry: dict[str, Any],
         reasoning: bool = False,
         **more: Any,
-    ) -> Request:
+    ) -> StageRequest:
         """`entry`: the schema of what is said of each statement asked about."""
-        response = work.response
-        messages = Prompt.load(prompt, self.prompt_lang or response.lang).render(
+        messages = Prompt.load(stage, self.prompt_lang or response.lang).render(
             documents=response.documents, question=response.question, statements=response.statements,
             asked=[number + 1 for number in asked], **more,
         )  # fmt: skip
-        return Request(messages, schema=schema(asked, entry, reasoning=reasoning), max_tokens=self.max_tokens)
+        request = Request(messages, schema=schema(asked, entry, reasoning=reasoning), max_tokens=self.max_tokens)
+        return StageRequest(stage, response.key, request)
 
-    def _attribution_request(self, work: _Work) -> Request:
-        every = range(len(work.response.statements))
-        return self._request("context_attribution", work, every, {"context": CONTEXT_SCHEMA})
-
-    def _edits_request(self, work: _Work) -> Request:
-        return self._request("citation_edits", work, work.asked, {"edits": edits_schema(len(work.response.documents))})
-
-    def _rated(self, work: _Work) -> list[int]:
-        """The statements whose rating is asked for: with a chain of edits, those whose edits could be read."""
-        if self.way != "iter_coe" or self.dry_run:
-            return work.asked
-        return [number for number in work.asked if number in work.edits.values]
-
-    def _rating_request(self, work: _Work) -> Request:
-        asked = self._rated(work)
-        edits = [work.edits.values.get(number, ()) for number in asked] if self.way == "iter_coe" else None
-        entry: dict[str, Any] = {"rating": RATING_SCHEMA}
-        if self.way == "interleaved_cot":
-            entry = {"edits": edits_schema(len(work.response.documents)), **entry}
-        return self._request("citation_rating", work, asked, entry, self.way == "cot", way=self.way, edits=edits)
-
-    def _statement(self, work: _Work, number: int) -> RatedStatement:
-        context, needs = work.contexts.values.get(number), work.needs[number]
+    def _statement(
+        self,
+        citations: int,
+        number: int,
+        needs: bool | None,
+        contexts: ByNumber[Context],
+        edits: ByNumber[tuple[Edit, ...]],
+        llm_ratings: ByNumber[float],
+    ) -> RatedStatement:
+        context = contexts.values.get(number)
         nothing = dict.fromkeys(self.metrics)
         if needs is False:
             return RatedStatement(context, needs, ratings=nothing)
         if needs is None:
-            reason = f"attribution: {work.contexts.reasons.get(number, '')}"
+            reason = f"attribution: {contexts.reasons.get(number, '')}"
             return RatedStatement(None, None, None, nothing, dict.fromkeys(self.metrics, reason))
         ratings: dict[str, float | None] = {}
         reasons: dict[str, str] = {}
-        edits, no_edits = work.edits.values.get(number), f"edits: {work.edits.reasons.get(number, '')}"
+        own, no_edits = edits.values.get(number), f"edits: {edits.reasons.get(number, '')}"
         if self.way is not None:
-            ratings[self.way] = work.ratings.values.get(number)
+            ratings[self.way] = llm_ratings.values.get(number)
             if ratings[self.way] is None:
-                reasons[self.way] = work.ratings.reasons.get(number, no_edits)
+                reasons[self.way] = llm_ratings.reasons.get(number, no_edits)
         if self.edit_dist is not None:
-            citations = len(work.response.statements[number].citations)
-            value, problem = None, no_edits
-            if edits is not None:
-                value, said = self.edit_dist.rating(citations, edits)
-                problem = said or ""
+            value, problem = (None, no_edits) if own is None else self.edit_dist.rating(citations, own)
             ratings[EDIT_DIST] = value
             if value is None:
-                reasons[EDIT_DIST] = problem
+                reasons[EDIT_DIST] = problem or ""
         if ENSEMBLE in self.metrics:
             known = [value for value in ratings.values() if value is not None]
             ratings[ENSEMBLE] = sum(known) / 2 if len(known) == 2 else None
             if len(known) < 2:
                 reasons[ENSEMBLE] = "; ".join(reasons.values())
-        return RatedStatement(context, True, edits, {name: ratings[name] for name in self.metrics}, reasons)
-
-
-@dataclass
-class _Work:
-    """A response on its way: what each stage said of its statements, by 0-based number."""
-
-    response: Response
-    contexts: ByNumber[Context] = field(default_factory=ByNumber)
-    needs: Sequence[bool | None] = ()
-    edits: ByNumber[tuple[Edit, ...]] = field(default_factory=ByNumber)
-    ratings: ByNumber[float] = field(default_factory=ByNumber)
-
-    @property
-    def asked(self) -> list[int]:
-        """The statements that need citations."""
-        return [number for number, needs in enumerate(self.needs) if needs]
-
-    def read_edits(self, reply: Reply) -> None:
-        """The edits of the statements asked about."""
-        response = self.response
-        self.edits = read_edits(reply, self.asked, response.statements, len(response.documents))
+        return RatedStatement(context, True, own, {name: ratings[name] for name in self.metrics}, reasons)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,26 @@ _LEAST, _MOST = 0.01, 10.0  # bounds of a fitted penalty; above 0, so that every
 Case = tuple[int, Sequence[Edit]]  # how many citations a statement has, and the edits they need
 
 
+class RatingFromEdits:
+    """Numbers that make ratings of edits, in a file of a `kind`."""
+
+    kind: ClassVar[str]
+
+    def save(self, path: Path) -> None:
+        """Write them as JSON."""
+        row = {"kind": self.kind, **vars(self)}
+        path.write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 @dataclass(frozen=True)
-class EditDist:
+class EditDist(RatingFromEdits):
     """A statement's rating is a weighted sum of the shares of its edits (`shares`).
 
     `coefficients` by feature: the rating of a statement that has nothing but that kind, None where no rated statement
     had it. `fitted_on`: what on, and how well.
     """
 
+    kind: ClassVar = "edit_dist"
     coefficients: Mapping[str, float | None]
     fitted_on: Mapping[str, float | int | str]
 
@@ -48,15 +60,10 @@ class EditDist:
             total += share * (coefficient or 0.0)
         return min(HIGHEST, max(LOWEST, total)), None
 
-    def save(self, path: Path) -> None:
-        """Write it as JSON."""
-        _save(path, "edit_dist", {"coefficients": self.coefficients, "fitted_on": self.fitted_on})
-
     @classmethod
     def load(cls, path: str | Path) -> EditDist:
         """Read such a file; raises ValueError where it is something else."""
-        row = _load(path, "edit_dist", "coefficients", FEATURES)
-        return cls(row["coefficients"], row["fitted_on"])
+        return cls(**_load(path, cls.kind, "coefficients", FEATURES))
 
     @classmethod
     def fit(cls, cases: Sequence[Case], ratings: Sequence[float], source: str) -> EditDist:
@@ -88,7 +95,7 @@ def shares(citations: int, edits: Sequence[Edit]) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Penalties:
+class Penalties(RatingFromEdits):
     """A statement's rating is `1 + 4 exp(-(w1 n1 + w2 n2 + ...))`: every further edit lowers it, never to 1.
 
     `weights` by kind of edit, each above 0. `source`: where they come from, to be shown beside ratings. Those that come
@@ -96,6 +103,7 @@ class Penalties:
     anybody's ratings.
     """
 
+    kind: ClassVar = "penalties"
     weights: Mapping[str, float]
     source: str
 
@@ -103,17 +111,13 @@ class Penalties:
         """From 1 (never reached) to 5 (no edits)."""
         return LOWEST + (HIGHEST - LOWEST) * math.exp(-sum(self.weights[edit.kind] for edit in edits))
 
-    def save(self, path: Path) -> None:
-        """Write them as JSON."""
-        _save(path, "penalties", {"source": self.source, "weights": self.weights})
-
     @classmethod
     def load(cls, path: str | Path | None) -> Penalties:
         """Read such a file (None: the prior); raises ValueError where it is something else."""
-        row = _load(path or PRIOR, "penalties", "weights", KINDS)
-        if min(row["weights"].values()) <= 0:
-            raise ValueError(f"{path}: expected weights above 0, got {row['weights']}")
-        return cls(row["weights"], row["source"])
+        loaded = cls(**_load(path or PRIOR, cls.kind, "weights", KINDS))
+        if min(loaded.weights.values()) <= 0:
+            raise ValueError(f"{path}: expected weights above 0, got {loaded.weights}")
+        return loaded
 
     @classmethod
     def fit(cls, cases: Sequence[Case], ratings: Sequence[float], source: str) -> Penalties:
@@ -159,9 +163,7 @@ def fit_ratings(run: Path, kind: Literal["edit_dist", "penalties"]) -> EditDist 
         )
     cases = [(len(one["citations"]), [Edit(**edit) for edit in one["edits"]]) for one in rated]
     ratings = [one["human"] for one in rated]
-    if kind == "penalties":
-        return Penalties.fit(cases, ratings, str(run))
-    return EditDist.fit(cases, ratings, str(run))
+    return (Penalties if kind == "penalties" else EditDist).fit(cases, ratings, str(run))
 
 
 def _occurring(rows: NDArray[np.float64], source: str) -> NDArray[np.bool_]:
@@ -175,10 +177,6 @@ def _occurring(rows: NDArray[np.float64], source: str) -> NDArray[np.bool_]:
     return occurs
 
 
-def _save(path: Path, kind: str, values: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps({"kind": kind, **values}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def _load(path: str | Path, kind: str, key: str, names: Sequence[str]) -> dict[str, Any]:
     row: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
     if row.get("kind") != kind or set(row.get(key, {})) != set(names):
@@ -186,4 +184,5 @@ def _load(path: str | Path, kind: str, key: str, names: Sequence[str]) -> dict[s
             f"{path}: expected {kind} with {key} for {', '.join(names)}, got {', '.join(row)}; make such a file with "
             f"`citeverifier fit-ratings RUN_DIR --kind {kind}`"
         )
+    del row["kind"]
     return row

@@ -138,10 +138,11 @@ def _json(kind: Any) -> Any:
     if kind in _TYPES:
         return _TYPES[kind]
     if isinstance(kind, type) and issubclass(kind, JsonResult):
-        return model_of(kind)
+        result: Any = kind
+        return model_of(result)
     parts: Any = [_json(part) for part in get_args(kind) if part is not ...]
     if get_origin(kind) is tuple:
-        return list[parts[0]]  # type: ignore[valid-type]
+        return list[parts[0]]
     return Union[*parts] if get_origin(kind) in (Union, UnionType) else kind
 
 
