@@ -15,7 +15,13 @@ LIGHT = {
     "train.py --help": (str(REPOSITORY / "train.py"), "--help"),
     "citeverifier --help": ("-m", "citeverifier", "--help"),
     "citeverifier score --help": ("-m", "citeverifier", "score", "--help"),
+    "citeverifier serve --help": ("-m", "citeverifier", "serve", "--help"),
     "data_gen --help": ("-m", "data_gen", "--help"),
+    "answers by word overlap": (
+        "-c",
+        "from citeverifier import CiteVerifier; from citeverifier.verifiers.keyword import Keyword;"
+        "v = CiteVerifier(Keyword()); d = ['a b']; v.verify('a b [1].', d); v.cite('a b.', d); v.fix('a b [1].', d)",
+    ),
     "verifiers without a model": (
         "-c",
         "import citeverifier.verifiers.keyword, citeverifier.verifiers.bm25, citeverifier.verifiers.llm_select, "
@@ -33,4 +39,4 @@ def test_loads_no_torch(command: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     modules = set(re.findall(r"^import time:[^|]+\|[^|]+\|\s+(\w+)", done.stderr, flags=re.MULTILINE))
     assert "__future__" in modules, "importtime told nothing"
-    assert modules.isdisjoint({"torch", "transformers", "accelerate", "datasets", "sklearn"})
+    assert modules.isdisjoint({"torch", "transformers", "accelerate", "datasets", "sklearn", "fastapi", "uvicorn"})

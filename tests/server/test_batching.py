@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from citeverifier.server.batching import Batcher, Busy, QueuedRequest, VerifierFailed
+from citeverifier.server.batching import Batcher, Busy, QueuedRequest
 
 
 class Doubling:
@@ -59,18 +59,6 @@ def test_a_batch_ends_at_its_number_of_pairs() -> None:
     assert batcher.close(10)
 
 
-def test_a_job_that_fails_fails_alone() -> None:
-    ask = Doubling()
-    batcher = started(ask)
-    good, bad, other = (batcher.submit(QueuedRequest("a", [n], 1)) for n in (1, -1, 2))
-    ask.gate.set()
-    assert good.result(10) == [2]
-    assert other.result(10) == [4]
-    with pytest.raises(VerifierFailed, match="ValueError: negative"):
-        bad.result(10)
-    assert batcher.close(10)
-
-
 def test_a_cancelled_job_is_not_asked() -> None:
     ask = Doubling()
     batcher = started(ask)
@@ -92,18 +80,6 @@ def test_closing_finishes_what_is_in_and_takes_no_more() -> None:
         batcher.submit(QueuedRequest("a", [4], 1))
     ask.gate.set()
     assert waiting.result(10) == [6]
-    assert batcher.close(10)
-
-
-def test_a_full_queue_is_busy() -> None:
-    ask = Doubling()
-    batcher = started(ask, limit=2)
-    futures = [batcher.submit(QueuedRequest("a", [n], 1)) for n in range(2)]
-    assert len(batcher) == 2
-    with pytest.raises(Busy, match="2 requests"):
-        batcher.submit(QueuedRequest("a", [9], 1))
-    ask.gate.set()
-    assert [future.result(10) for future in futures] == [[0], [2]]
     assert batcher.close(10)
 
 
