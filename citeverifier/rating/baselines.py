@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.citation_prf import PRECISION, RECALL, CitationPrf
@@ -17,8 +18,8 @@ from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.parsing import parse_verdict
 from citeverifier.llm.prompts import Prompt
-from citeverifier.rating.llm_stages import LLMRater
-from citeverifier.rating.responses import SCENARIOS, RatedResponse, RatedStatement, Rater, Response, statements_of
+from citeverifier.rating.llm_stages import Asking, LLMRater, StageRequest
+from citeverifier.rating.responses import SCENARIOS, RatedResponse, RatedStatement, Rater, Response
 from citeverifier.records import Support
 from citeverifier.verifiers.base import Scorer
 from citeverifier.verifiers.prompted import words_of
@@ -93,35 +94,50 @@ def _share_true(predictions: Sequence[Prediction]) -> float | None:
     return sum(map(bool, decisions)) / len(decisions) if decisions else 0.0
 
 
-class AttrScore(LLMRater):
+class _ByVerdicts(LLMRater):
+    """Asks for one of several choices about a statement with some documents of its response."""
+
+    low, high = 0.0, 1.0
+
+    def __init__(self, llm: LLM, prompt_lang: str | None) -> None:
+        super().__init__(self.name, llm, prompt_lang)
+
+    def question(
+        self, stage: str, response: Response, number: int, documents: Sequence[int], choices: tuple[str, ...],
+        key: str = "",
+    ) -> StageRequest:  # fmt: skip
+        """The stage is also the prompt's name; `key` tells questions about one statement apart."""
+        messages = Prompt.load(stage, self.prompt_lang or response.lang).render(
+            documents=[response.documents[i] for i in documents],
+            question=response.question,
+            statement=response.statements[number].text,
+        )
+        return StageRequest(stage, f"{response.key}/s{number}{key}", Request(messages, choices=choices, max_tokens=16))
+
+
+class AttrScore(_ByVerdicts):
     """An LLM calls each cited document attributable, extrapolatory or contradictory; a statement gets their mean.
 
     Attributable counts 1 and contradictory 0; extrapolatory 0 (strict) or one half (relaxed). Without citations: 0.
     """
 
-    low, high = 0.0, 1.0
+    name = "attr_score"
     metrics = ("strict", "relaxed")
     values: Mapping[str, tuple[float, float]] = {
         "attributable": (1.0, 1.0), "extrapolatory": (0.0, 0.5), "contradictory": (0.0, 0.0),
     }  # fmt: skip
 
-    def __init__(self, llm: LLM, prompt_lang: str | None) -> None:
-        super().__init__("attr_score", llm, prompt_lang)
-
-    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
+    def asking(self, response: Response) -> Asking:
         """One question a citation."""
-        asked = Questions(self, "attribution_verdict", tuple(self.values))
-        for response, number, statement in statements_of(responses):
-            for citation in statement.citations:
-                asked.add(response, number, [citation])
-        asked.ask(folder)
-        return [
-            RatedResponse(response, tuple(self._rated(response, n, asked) for n in range(len(response.statements))))
-            for response in responses
-        ]
+        choices = tuple(self.values)
+        cited = [(number, i) for number, statement in enumerate(response.statements) for i in statement.citations]
+        replies = yield [self.question("attribution_verdict", response, n, [i], choices, f"/{i}") for n, i in cited]
+        verdicts: list[list[Verdict]] = [[] for _ in response.statements]
+        for (number, _), reply in zip(cited, replies, strict=True):
+            verdicts[number].append(read_verdict(reply, choices))
+        return RatedResponse(response, tuple(map(self._rated, verdicts)))
 
-    def _rated(self, response: Response, number: int, asked: Questions) -> RatedStatement:
-        verdicts = [asked.verdict(response, number, [i]) for i in response.statements[number].citations]
+    def _rated(self, verdicts: Sequence[Verdict]) -> RatedStatement:
         unread = [reason for verdict, reason in verdicts if verdict is None]
         if unread:
             return RatedStatement(ratings=dict.fromkeys(self.metrics), reasons=dict.fromkeys(self.metrics, unread[0]))
@@ -130,7 +146,7 @@ class AttrScore(LLMRater):
         return RatedStatement(ratings=dict(zip(self.metrics, means, strict=True)))
 
 
-class Lqac(LLMRater):
+class Lqac(_ByVerdicts):
     """LongCite's recall and precision by an LLM.
 
     Recall of a statement: 1, 0.5 or 0 as its cited documents together support all, some or none of it; without
@@ -138,36 +154,31 @@ class Lqac(LLMRater):
     any point of it; 0 without citations. Of a response: recall over statements, precision over citations.
     """
 
-    low, high = 0.0, 1.0
+    name = "lqac"
     metrics = ("recall", "precision")
     supports: Mapping[str, float] = {"full": 1.0, "partial": 0.5, "none": 0.0}
     needs: Mapping[str, float] = {"yes": 0.0, "no": 1.0}
 
-    def __init__(self, llm: LLM, prompt_lang: str | None) -> None:
-        super().__init__("lqac", llm, prompt_lang)
-
-    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
+    def asking(self, response: Response) -> Asking:
         """One question a statement, one a citation."""
-        support = Questions(self, "citation_support", tuple(self.supports))
-        need = Questions(self, "citation_need", tuple(self.needs))
-        relevance = Questions(self, "citation_relevance", ("yes", "no"))
-        for response, number, statement in statements_of(responses):
-            (support if statement.citations else need).add(response, number, statement.citations)
-            for citation in statement.citations:
-                relevance.add(response, number, [citation])
-        for questions in (support, need, relevance):
-            questions.ask(folder)
-        return [self._rated(response, support, need, relevance) for response in responses]
-
-    def _rated(self, response: Response, support: Questions, need: Questions, relevance: Questions) -> RatedResponse:
+        asked = []
+        for number, statement in enumerate(response.statements):
+            stage, meaning = (
+                ("citation_support", self.supports) if statement.citations else ("citation_need", self.needs)
+            )
+            asked.append(self.question(stage, response, number, statement.citations, tuple(meaning)))
+            asked += [
+                self.question("citation_relevance", response, number, [i], ("yes", "no"), f"/{i}")
+                for i in statement.citations
+            ]
+        replies = iter((yield asked))
         statements = []
         relevant: list[float | None] = []  # of every citation of the response
-        for number, statement in enumerate(response.statements):
-            cited = statement.citations
-            asked, meaning = (support, self.supports) if cited else (need, self.needs)
-            verdict, reason = asked.verdict(response, number, cited)
+        for statement in response.statements:
+            meaning = self.supports if statement.citations else self.needs
+            verdict, reason = read_verdict(next(replies), tuple(meaning))
             reasons = {} if verdict is not None else {"recall": reason}
-            answers = [relevance.verdict(response, number, [citation]) for citation in cited]
+            answers = [read_verdict(next(replies), ("yes", "no")) for _ in statement.citations]
             if unread := [why for answer, why in answers if answer is None]:
                 reasons["precision"] = unread[0]
             own = [None if answer is None else float(answer == "yes") for answer, _ in answers]
@@ -181,47 +192,21 @@ class Lqac(LLMRater):
 def _mean(values: Sequence[float | None]) -> float | None:
     """Their mean, 0 of none; None where one is unknown."""
     known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        return None
-    return sum(known) / len(known) if known else 0.0
+    return None if len(known) < len(values) else sum(known) / max(1, len(known))
 
 
-class Questions:
-    """A prompt asked about statements, each with some documents of its response; the reply is one of `choices`."""
-
-    def __init__(self, rater: LLMRater, prompt: str, choices: tuple[str, ...]) -> None:
-        self.rater, self.prompt, self.choices = rater, prompt, choices
-        self._requests: dict[str, Request] = {}
-        self._replies: dict[str, Reply] = {}
-
-    def add(self, response: Response, number: int, documents: Sequence[int]) -> None:
-        """Ask about a statement and these documents."""
-        messages = Prompt.load(self.prompt, self.rater.prompt_lang or response.lang).render(
-            documents=[response.documents[i] for i in documents],
-            question=response.question,
-            statement=response.statements[number].text,
-        )
-        request = Request(messages, choices=self.choices, max_tokens=16)
-        self._requests[_key(response, number, documents)] = request
-
-    def ask(self, folder: Path) -> None:
-        """Ask all that was added; replies are kept in a file named for the prompt."""
-        self._replies = self.rater.ask(folder / f"{self.prompt}.jsonl", self._requests)
-
-    def verdict(self, response: Response, number: int, documents: Sequence[int]) -> tuple[str | None, str]:
-        """(the choice, ""), or (None, why there is none); servers that ignore constraints are read as free text."""
-        reply = self._replies[_key(response, number, documents)]
-        text = words_of(reply)
-        if text is None:
-            return None, reply.error or "no reply"
-        choice = text.strip().strip(".\"'").lower()
-        if choice in self.choices:
-            return choice, ""
-        if self.choices == ("yes", "no"):
-            verdict, problem = parse_verdict(text, "en")
-            return (None if verdict is None else "yes" if verdict else "no"), problem or ""
-        return None, f"expected one of {', '.join(self.choices)}, got {text[:80]!r}"
+Verdict: TypeAlias = tuple[str | None, str]
 
 
-def _key(response: Response, number: int, documents: Sequence[int]) -> str:
-    return "/".join([response.key, f"s{number}", *map(str, documents)])
+def read_verdict(reply: Reply, choices: tuple[str, ...]) -> Verdict:
+    """(the choice, ""), or (None, why there is none); servers that ignore constraints are read as free text."""
+    text = words_of(reply)
+    if text is None:
+        return None, reply.error or "no reply"
+    choice = text.strip().strip(".\"'").lower()
+    if choice in choices:
+        return choice, ""
+    if choices == ("yes", "no"):
+        verdict, problem = parse_verdict(text, "en")
+        return (None if verdict is None else "yes" if verdict else "no"), problem or ""
+    return None, f"expected one of {', '.join(choices)}, got {text[:80]!r}"

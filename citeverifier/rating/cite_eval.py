@@ -6,37 +6,29 @@ the prompts is ours. What cannot be read is unscored with the reason, never the 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Literal
 
-from citeverifier.answers.in_step import in_step
-from citeverifier.llm.client import LLM, Reply, Request
+from citeverifier.llm.client import LLM, Request
 from citeverifier.llm.prompts import Prompt
 from citeverifier.rating.llm_stages import (
     CONTEXT_SCHEMA,
     RATING_SCHEMA,
+    Asking,
     ByNumber,
     LLMRater,
+    StageRequest,
     edits_schema,
     read_contexts,
     read_edits,
     read_ratings,
     schema,
-)
+)  # fmt: skip
 from citeverifier.rating.rating_from_edits import EditDist
 from citeverifier.rating.responses import Context, Edit, RatedResponse, RatedStatement, Response
 
 Way = Literal["vanilla", "cot", "interleaved_cot", "iter_coe"]
 ENSEMBLE, EDIT_DIST = "ensemble", "edit_dist"
-
-
-class StageRequest(NamedTuple):
-    """A stage's request about the response known by `key`."""
-
-    stage: str
-    key: str
-    request: Request
 
 
 class CiteEvalAuto(LLMRater):
@@ -81,27 +73,15 @@ class CiteEvalAuto(LLMRater):
         fitted = {"coefficients": dict(self.edit_dist.coefficients), "fitted_on": dict(self.edit_dist.fitted_on)}
         return {"edit_dist": fitted, "attribution": self.attribution}
 
-    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
-        """Attribution, edits where the way needs them, ratings: one request a response and stage."""
-
-        def answer(asked: Sequence[StageRequest]) -> list[Reply]:
-            replies: dict[tuple[str, str], Reply] = {}
-            for stage in dict.fromkeys(request.stage for request in asked):
-                own = {request.key: request.request for request in asked if request.stage == stage}
-                replies |= {(stage, key): reply for key, reply in self.ask(folder / f"{stage}.jsonl", own).items()}
-            return [replies[request.stage, request.key] for request in asked]
-
-        return in_step((self._rate(response) for response in responses), answer)
-
-    def _rate(self, response: Response) -> Generator[StageRequest, Reply, RatedResponse]:
-        """What is asked about a response, stage by stage, by 0-based statement number."""
+    def asking(self, response: Response) -> Asking:
+        """Attribution, edits where the way needs them, ratings: one request a stage, by 0-based statement number."""
         numbers = range(len(response.statements))
         contexts: ByNumber[Context] = ByNumber()
         edits: ByNumber[tuple[Edit, ...]] = ByNumber()
         ratings: ByNumber[float] = ByNumber()
         of_edits = edits_schema(len(response.documents))
         if self.attribution and numbers:
-            reply = yield self._request("context_attribution", response, numbers, {"context": CONTEXT_SCHEMA})
+            [reply] = yield [self._request("context_attribution", response, numbers, {"context": CONTEXT_SCHEMA})]
             contexts = read_contexts(reply, numbers)
         needs = [
             statement.needs_citations(contexts.values.get(number), self.attribution)
@@ -109,17 +89,16 @@ class CiteEvalAuto(LLMRater):
         ]
         asked = rated = [number for number in numbers if needs[number]]
         if self.way in (None, "iter_coe") and asked:
-            reply = yield self._request("citation_edits", response, asked, {"edits": of_edits})
+            [reply] = yield [self._request("citation_edits", response, asked, {"edits": of_edits})]
             edits = read_edits(reply, asked, response.statements, len(response.documents))
             if not self.dry_run:  # with a chain of edits, those are rated whose edits could be read
                 rated = [number for number in asked if number in edits.values]
         if self.way is not None and rated:
             interleaved = {"edits": of_edits} if self.way == "interleaved_cot" else {}
             chain = [edits.values.get(number, ()) for number in rated] if self.way == "iter_coe" else None
-            reply = yield self._request(
-                "citation_rating", response, rated, {**interleaved, "rating": RATING_SCHEMA}, self.way == "cot",
-                way=self.way, edits=chain,
-            )  # fmt: skip
+            entry = {**interleaved, "rating": RATING_SCHEMA}
+            more = {"way": self.way, "edits": chain}
+            [reply] = yield [self._request("citation_rating", response, rated, entry, self.way == "cot", **more)]
             ratings = read_ratings(reply, rated)
             if interleaved:
                 edits = read_edits(reply, asked, response.statements, len(response.documents))

@@ -9,11 +9,13 @@ What an LLM says of the statements of a response is read strictly: what does not
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
+from citeverifier.answers.in_step import in_step
 from citeverifier.appending import Appender, cut_half_line, read_rows
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
@@ -28,8 +30,10 @@ from citeverifier.rating.responses import (
     CitedStatement,
     Context,
     Edit,
+    RatedResponse,
     Rater,
-)
+    Response,
+)  # fmt: skip
 from citeverifier.records import RecordError
 from citeverifier.verifiers.prompted import words_of
 
@@ -185,6 +189,17 @@ def ask_stage(path: Path, llm: LLM, requests: Mapping[str, Request]) -> tuple[di
     return known, cost + Cost(seconds=time.monotonic() - started)
 
 
+class StageRequest(NamedTuple):
+    """A request of a stage, known by `key`; its reply is kept in the stage's file."""
+
+    stage: str
+    key: str
+    request: Request
+
+
+Asking: TypeAlias = Generator[list[StageRequest], list[Reply], RatedResponse]
+
+
 class LLMRater(Rater):
     """A rater that asks an LLM, stage by stage. `prompt_lang`: the prompts' language; None = the response's own."""
 
@@ -193,11 +208,20 @@ class LLMRater(Rater):
         self.llm, self.prompt_lang = llm, prompt_lang
         self.dry_run = llm.options.dry_run
 
-    def ask(self, path: Path, requests: Mapping[str, Request]) -> dict[str, Reply]:
-        """The reply to each request by its id."""
-        replies, cost = ask_stage(path, self.llm, requests)
-        self.cost += cost
-        return replies
+    @abstractmethod
+    def asking(self, response: Response) -> Asking:
+        """Rate one response: yields what is asked about it at a time, gets the replies."""
 
+    def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
+        """Rate all side by side; the requests of a stage are sent together."""
 
-# --- replies ---------------------------------------------------------------------------------------------------------
+        def answer(asked: Sequence[list[StageRequest]]) -> list[list[Reply]]:
+            replies: dict[tuple[str, str], Reply] = {}
+            for stage in dict.fromkeys(request.stage for own in asked for request in own):
+                requests = {each.key: each.request for own in asked for each in own if each.stage == stage}
+                answered, cost = ask_stage(folder / f"{stage}.jsonl", self.llm, requests)
+                replies |= {(stage, key): reply for key, reply in answered.items()}
+                self.cost += cost
+            return [[replies[request.stage, request.key] for request in own] for own in asked]
+
+        return in_step(map(self.asking, responses), answer)
