@@ -22,6 +22,7 @@ from typing import Any
 import citeverifier
 from citeverifier.commands.errors import check_lang
 from citeverifier.data.corpus import CorpusRow, find_files, read_blocks
+from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.processes import world_size
 from citeverifier.records import Support
 
@@ -78,7 +79,7 @@ def score(job: ScoreJob, verifier: Any, workers: int = 1, address: str | None = 
     for leftover in job.out.glob("*.partial"):  # of runs that were killed
         leftover.unlink()
     summary = _summarise(job)
-    _write_json(job.out / SUMMARY, summary)
+    write_json(job.out / SUMMARY, summary)
     return summary
 
 
@@ -284,7 +285,7 @@ def _claim(job: ScoreJob, verifier: Any) -> None:
             f"{job.out}: expected an empty folder or one of this run, got {', '.join(unknown[:3])}; name another folder"
         )
     if not file.is_file():
-        _write_json(file, described)
+        write_json(file, described)
         return
     before = json.loads(file.read_text(encoding="utf-8"))
     other = [key for key in described if before.get(key) != described[key]]
@@ -302,9 +303,3 @@ def _identity(path: Path) -> dict[str, Any]:
         content.seek(max(0, size - _ENDS))
         ends = hashlib.sha256(start + content.read(_ENDS)).hexdigest()
     return {"path": str(path), "bytes": size, "ends_sha256": ends}
-
-
-def _write_json(path: Path, value: dict[str, Any]) -> None:
-    unfinished = path.with_name(f"{path.name}.partial")
-    unfinished.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    unfinished.replace(path)

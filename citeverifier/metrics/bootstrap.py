@@ -1,7 +1,7 @@
-"""Point estimates with 95 % intervals, by bootstrap over questions.
+"""Point estimates with 95 % intervals, and differences of two verifiers, by bootstrap over questions.
 
-A question's trials, in both languages, are drawn together. A resample is a weight per question, so metrics of counts
-and areas under curves are computed for all resamples at once.
+A question's trials, in both languages, are drawn together; so are both verifiers: what makes a question hard for both
+does not blur their difference. A resample is a weight per question: all of them are computed at once.
 """
 
 from __future__ import annotations
@@ -108,3 +108,39 @@ def harmonic(a: Floats, b: Floats) -> Floats:
 def mean_estimate(values: Floats | Bools, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
     """The mean of n values (of booleans the share that is true) with its interval."""
     return estimate(share_samples(values, np.ones(len(values)), unit, sampled))
+
+
+# --- two verifiers on the same trials -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Difference(Estimate):
+    """A metric of the one minus that of the other, with its interval; `p` two-sided, nan undefined."""
+
+    p: float
+
+
+def metric_samples(
+    gold: Bools, decision: Bools, score: Floats | None, units: Sequence[Hashable], sampled: Resamples
+) -> dict[str, Floats]:
+    """accuracy, f1 and (with scores) auroc of one verifier: (1 + rounds,) each, the point estimate first."""
+    unit = sampled.of(units)
+    samples = decision_samples(gold, decision, unit, sampled)
+    kept = {name: samples[name] for name in ("accuracy", "f1")}
+    return kept if score is None else kept | {"auroc": auroc_samples(gold, score, unit, sampled)}
+
+
+def difference(first: Floats, second: Floats) -> Difference:
+    """Of two rows of `metric_samples`, made with the same resamples of the same trials.
+
+    p is twice the smaller share of resamples on either side of 0 (ties on both), one resample added to each so that it
+    is never 0: the level at which the percentile interval just reaches 0.
+    """
+    values = first - second
+    estimated = estimate(values)
+    drawn = values[1:][~np.isnan(values[1:])]
+    if np.isnan(estimated.value) or not len(drawn):
+        return Difference(estimated.value, float("nan"), float("nan"), float("nan"))
+    near = 1e-12  # sums in another order differ in the last digit
+    sides = [(1 + int((side <= near).sum())) / (1 + len(drawn)) for side in (drawn, -drawn)]
+    return Difference(estimated.value, estimated.low, estimated.high, min(1.0, 2 * min(sides)))

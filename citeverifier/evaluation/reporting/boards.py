@@ -23,9 +23,8 @@ from citeverifier.evaluation.reporting.report import UNSCORED_WARNING
 from citeverifier.evaluation.reporting.runs import EvalRun, same_ground
 from citeverifier.evaluation.reporting.tables import columns_of, scheme_order
 from citeverifier.evaluation.schemes.base import MetricColumn
-from citeverifier.metrics.bootstrap import Estimate
+from citeverifier.metrics.bootstrap import Difference, Estimate
 from citeverifier.metrics.decisions import Counts
-from citeverifier.metrics.paired import Difference
 
 REFERENCES = ("statement_only",)  # verifiers that never see a document
 ASKED, AT_HALF, AGAINST, COSTS, AUDIT = "Asked", "At 0.5", "Against the best", "Per 1,000 statements", "Audit"

@@ -8,9 +8,8 @@ import numpy as np
 
 from citeverifier.evaluation.reporting.predictions import DecidedTrials
 from citeverifier.evaluation.reporting.runs import EvalRun
-from citeverifier.metrics.bootstrap import Estimate, mean_estimate, resamples
+from citeverifier.metrics.bootstrap import Difference, Estimate, difference, mean_estimate, metric_samples, resamples
 from citeverifier.metrics.decisions import Bools, Floats
-from citeverifier.metrics.paired import Difference, difference, metric_samples
 
 COMPARED = {"accuracy": "accuracy", "f1": "F1", "auroc": "AUROC"}
 BEST, OTHER_TRIALS = "best", "other trials"

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from citeverifier.evaluation.schemes.base import DECISIONS, MetricColumn, Scheme
 from citeverifier.evaluation.schemes.shares import Share
-from citeverifier.evaluation.schemes.three_levels import three_level_shares, three_ways
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
-from citeverifier.records import LEVELS, Pair
+from citeverifier.records import LEVELS, Pair, Support
 
 PART_COLUMNS = (*DECISIONS, MetricColumn("macro_f1", "macro-F1", "mean F1 of both classes"))
 
@@ -58,3 +57,51 @@ class Pairs(Scheme):
         Only of pairs whose label is one level exactly, and only where all three levels occur.
         """
         return three_level_shares(three_ways(predictions, default=default))
+
+
+# --- decisions at both levels as one of three -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ThreeWay:
+    """A pair asked at both levels: what it is, what was decided, and its scores at both levels together, in [0, 2].
+
+    `gold` is what its trials expect; `decided` and `support` are None where a level is unscored.
+    """
+
+    pair: str
+    example: str
+    gold: Support
+    decided: Support | None
+    support: float | None
+
+
+def three_ways(predictions: Sequence[Prediction], *, default: bool) -> list[ThreeWay]:
+    """The pairs that were asked at both levels, in their order; `default` decides at 0.5."""
+    asked: dict[str, dict[Support, Prediction]] = {}
+    for prediction in predictions:
+        asked.setdefault(prediction.trial.pair.id, {})[prediction.trial.level] = prediction
+    ways = []
+    for key, by_level in asked.items():
+        if len(by_level) < len(LEVELS):
+            continue
+        both = [by_level[level] for level in LEVELS]
+        decisions, scores = [p.decided(default=default) for p in both], [p.score for p in both]
+        gold = _highest([p.trial.gold for p in both])
+        decided = None if None in decisions else _highest([bool(decision) for decision in decisions])
+        support = None if None in scores else sum(score or 0.0 for score in scores)
+        ways.append(ThreeWay(key, both[0].trial.pair.example, gold, decided, support))
+    return ways
+
+
+def three_level_shares(ways: Sequence[ThreeWay]) -> list[Share]:
+    """three_level_accuracy, where all three levels occur among the decided pairs."""
+    decided = [way for way in ways if way.decided is not None]
+    if len({way.gold for way in decided}) < len(Support):
+        return []
+    return [Share("three_level_accuracy", way.example, way.decided == way.gold) for way in decided]
+
+
+def _highest(reached: Sequence[bool]) -> Support:
+    """The highest level that is reached; full without partial is full."""
+    return next((level for level, is_it in reversed(list(zip(LEVELS, reached, strict=True))) if is_it), Support.NONE)

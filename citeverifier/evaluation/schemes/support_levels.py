@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from citeverifier.evaluation.schemes.base import MetricColumn, Scheme, Table
-from citeverifier.evaluation.schemes.pairs import PART_COLUMNS
+from citeverifier.evaluation.schemes.pairs import PART_COLUMNS, ThreeWay, three_level_shares, three_ways
 from citeverifier.evaluation.schemes.shares import Share
-from citeverifier.evaluation.schemes.three_levels import ThreeWay, three_level_shares, three_ways
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate
 from citeverifier.metrics.correlation import kendall, one_against_one, pearson, spearman
