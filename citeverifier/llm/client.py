@@ -9,15 +9,15 @@ in the caller's thread, and works inside a notebook's event loop too.
 
 from __future__ import annotations
 
+import functools
 import math
 import queue
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tqdm.auto import tqdm
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["LLM", "LLMError", "LLMOptions", "Reply", "Request", "make_llm"]
 
 K = TypeVar("K")
+Done = queue.SimpleQueue[tuple[str, Future[Reply]]]
 
 BYTES_A_TOKEN = 4  # the dry run's estimate: English runs to about 4 UTF-8 bytes a token, Polish to 3 or 4
 START = 8  # requests in flight at first
@@ -92,9 +93,9 @@ class LLM:
         exhausted = False
         waiting: dict[str, list[K]] = {}
         taken = 0  # requests taken whose replies were not handed out yet
-        with _Calls(self.options, self._cache, self._pace) as calls:
+        with self._sending() as (send, done):
             while True:
-                if not exhausted and taken < self._pace.in_flight and calls.done.empty():
+                if not exhausted and taken < self._pace.in_flight and done.empty():
                     try:
                         key, request = next(source)
                     except StopIteration:
@@ -107,11 +108,11 @@ class LLM:
                     taken += 1
                     waiting.setdefault(digest, []).append(key)
                     if len(waiting[digest]) == 1:
-                        calls.send(digest, request)
+                        send(digest, request)
                     continue
                 if not taken:
                     return
-                digest, future = calls.done.get()
+                digest, future = done.get()
                 reply = future.result()
                 self._count(self.cost(reply) + Cost(notes={"failed": int(reply.text is None)}))
                 first, *others = waiting.pop(digest)
@@ -120,6 +121,53 @@ class LLM:
                 for key in others:
                     taken -= 1
                     yield key, self._again(reply)
+
+    @contextmanager
+    def _sending(self) -> Iterator[tuple[Callable[[str, Request], None], Done]]:
+        """What starts a call in an event loop in a thread of its own, and where its future comes when it has ended.
+
+        The thread starts with the first call, since a batch may need none; leaving cancels what is under way. `send`
+        raises LLMError where a key is missing.
+        """
+        done: Done = queue.SimpleQueue()
+        under_way: set[Future[Reply]] = set()
+        with ExitStack() as stack:
+
+            @functools.cache
+            def connected() -> tuple[BlockingPortal, Connection]:
+                from anyio.from_thread import start_blocking_portal
+
+                connection = Connection(self.options)
+                portal = stack.enter_context(start_blocking_portal(name="llm"))
+                stack.callback(portal.call, connection.close)
+                return portal, connection
+
+            def send(digest: str, request: Request) -> None:
+                portal, connection = connected()
+                future = portal.start_task_soon(self._call, connection, digest, request)
+                under_way.add(future)
+                future.add_done_callback(under_way.discard)
+                future.add_done_callback(lambda ended: done.put((digest, ended)))
+
+            try:
+                yield send, done
+            finally:
+                for future in list(under_way):
+                    future.cancel()
+
+    async def _call(self, connection: Connection, digest: str, request: Request) -> Reply:
+        messages = [{"role": role, "content": content} for role, content in request.messages]
+        started = time.monotonic()
+        answer = await connection.post(
+            CHAT, {"model": self.options.model, "messages": messages} | body(self.options, request)
+        )
+        reply = Reply(None, answer.error) if isinstance(answer, Failure) else read(self.options, request, answer)
+        self._pace.ended(time.monotonic() - started, reply.completion_tokens)
+        if reply.error is not None:
+            return replace(reply, error=connection.hide(reply.error))
+        if self._cache is not None:
+            self._cache.put(digest, self.options.model, reply)  # here, so that a kill loses no reply that has come
+        return reply
 
     def _without_sending(self, digest: str, request: Request) -> Reply | None:
         """The reply from the cache, or a dry run's."""
@@ -162,59 +210,6 @@ class Pace:
         elif not self._earlier:
             self._earlier = self.in_flight
             self.in_flight = max(1, self.in_flight // 2)
-
-
-class _Calls:
-    """Calls under way, in an event loop in a thread of its own; `done` hands out (digest, future).
-
-    The thread starts with the first call, since a batch may need none; leaving cancels what is under way.
-    """
-
-    def __init__(self, options: LLMOptions, cache: ReplyCache | None, pace: Pace) -> None:
-        self._pace = pace
-        self.done: queue.SimpleQueue[tuple[str, Future[Reply]]] = queue.SimpleQueue()
-        self._options, self._cache = options, cache
-        self._under_way: set[Future[Reply]] = set()
-        self._stack = ExitStack()
-        self._portal: BlockingPortal | None = None
-
-    def send(self, digest: str, request: Request) -> None:
-        """Start a call; raises LLMError where a key is missing."""
-        if self._portal is None:
-            from anyio.from_thread import start_blocking_portal
-
-            connection = Connection(self._options)
-            self._portal = self._stack.enter_context(start_blocking_portal(name="llm"))
-            self._stack.callback(self._portal.call, connection.close)
-            self._connection = connection
-        future = self._portal.start_task_soon(self._call, digest, request)
-        self._under_way.add(future)
-        future.add_done_callback(self._under_way.discard)
-        future.add_done_callback(lambda done: self.done.put((digest, done)))
-
-    async def _call(self, digest: str, request: Request) -> Reply:
-        messages = [{"role": role, "content": content} for role, content in request.messages]
-        started = time.monotonic()
-        answer = await self._connection.post(
-            CHAT, {"model": self._options.model, "messages": messages} | body(self._options, request)
-        )
-        reply = Reply(None, answer.error) if isinstance(answer, Failure) else read(self._options, request, answer)
-        self._pace.ended(time.monotonic() - started, reply.completion_tokens)
-        if reply.error is not None:
-            return replace(reply, error=self._connection.hide(reply.error))
-        if self._cache is not None:
-            self._cache.put(digest, self._options.model, reply)  # here, so that a kill loses no reply that has come
-        return reply
-
-    def __enter__(self) -> _Calls:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for future in list(self._under_way):
-            future.cancel()
-        self._stack.__exit__(kind, error, trace)
 
 
 def estimated_tokens(request: Request) -> int:

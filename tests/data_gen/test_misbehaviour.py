@@ -66,6 +66,20 @@ def test_nothing_of_it_becomes_data(name: str, tmp_path: Path) -> None:
         assert list(read_stage(tmp_path / f"{stage}.jsonl")) == [], stage
 
 
+def test_a_prompt_that_is_too_long_is_said_as_such_and_asked_once(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def reply(body: dict[str, Any]) -> Any:
+        said.append(json.dumps(body["messages"]))
+        return status(400, "This model's maximum context length is 2048 tokens.")
+
+    tallies = run_all(tmp_path, reply)
+    for stage in ("answer", "translate", "point"):
+        assert tallies[stage].dropped == {"prompt too long for the model": 3}
+    assert set(tallies["corrupt"].counts) == {"twin: prompt too long for the model"}
+    assert len(said) == len(set(said))
+
+
 def test_a_competent_server_is_believed(tmp_path: Path) -> None:
     tallies = run_all(tmp_path, competent)
     whole = {stage for stage, tally in tallies.items() if tally.kept == 3}
