@@ -11,8 +11,9 @@ from citeverifier.llm.parsing import parse_indices, without_thinking
 from citeverifier.llm.prompts import Prompt
 from citeverifier.llm.request import Request
 from citeverifier.records import LANGUAGES, Example, Statement
+from citeverifier.text.answer_reading import ReadAnswer
+from citeverifier.text.answer_reading import read_answer as reading_of
 from citeverifier.text.language import language, words_of_all
-from citeverifier.text.markers import CitedSentence, Unmarked, cited_sentences, remove_markers
 from citeverifier.text.words import words
 from data_gen.checks import failure, in_language, is_refusal
 from data_gen.stage import CLOSING, Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
@@ -35,7 +36,7 @@ def by_llm(
     not there, or has no cited statement. Uncited sentences before a marker that closes their paragraph's next sentence
     take its citations (kind "closing"). Sentences that stay without a citation, and those that cite more than
     `max_citations`, are statements that cite nothing; those under `min_statement_words` go. A sentence that only points
-    to documents ("This is found in [4].") gives its citations to the one before.
+    to documents ("This is found in [4].") gives its citations to the one before, where that has none.
     """
     template = Prompt.load(prompt, prompt_lang)
     made_with = tools.made_with(template)
@@ -57,22 +58,21 @@ def read_answer(
 ) -> Outcome:
     """The example with the statements of an answer with citation markers, or why it has none."""
     text = text.strip()
-    unmarked = remove_markers(text, len(example.documents))
-    length = len(words(unmarked.text))
+    reading = reading_of(text, len(example.documents), example.lang)
+    length = len(words(reading.plain.text))
     if not length:
         return drop("empty answer", text)
     if length > max_words:
         return drop("answer too long", f"{length:,} words: {text}")
     if is_refusal(text):
         return drop("refusal", text)
-    if not in_language(unmarked.text, example.lang):
+    if not in_language(reading.plain.text, example.lang):
         return drop("wrong language", text)
-    sentences = cited_sentences(unmarked, example.lang)
-    if any(sentence.out_of_range for sentence in sentences):
+    if any(statement.out_of_range for statement in reading.statements):
         return drop("cites a document that is not there", text)
     counts: Counter[str] = Counter()
     statements = []
-    for sentence in _closed(_said(sentences, unmarked, text, len(example.documents), counts)):
+    for sentence in _closed(_said(reading, counts)):
         positions = tuple(sorted(sentence.positions))
         if len(words(sentence.text)) < min_statement_words:
             counts["statement too short"] += 1
@@ -101,28 +101,26 @@ class _Sentence:
     closing: bool = False
 
 
-def _said(
-    sentences: list[CitedSentence], unmarked: Unmarked, text: str, count: int, counts: Counter[str]
-) -> list[_Sentence]:
-    """The sentences that state something; of the others the citations go to the sentence before."""
+def _said(reading: ReadAnswer, counts: Counter[str]) -> list[_Sentence]:
+    """The sentences that state something; the citations of the others go to an uncited sentence before."""
     said: list[_Sentence] = []
-    for sentence in sentences:
-        raw = text[unmarked.original(sentence.start) : unmarked.original(sentence.end)]
-        positions, plain, paragraph = sentence.positions, sentence.text, unmarked.text.count("\n", 0, sentence.start)
+    for statement in reading.statements:
+        raw = reading.text[statement.start : statement.end]
+        positions, plain, paragraph = statement.positions, statement.text, reading.text.count("\n", 0, statement.start)
         if _only_points(raw):
             counts["sentence only points to documents"] += 1
-            cites = positions or parse_indices(raw, count)[0] or ()
-            if said and said[-1].paragraph == paragraph:
-                said[-1] = replace(said[-1], positions=tuple(dict.fromkeys((*said[-1].positions, *cites))))
+            cites = positions or parse_indices(raw, reading.count)[0] or ()
+            if said and said[-1].paragraph == paragraph and not said[-1].positions:
+                said[-1] = replace(said[-1], positions=cites, ends_in_marker=True)
             continue
         if lead := _lead().match(raw):
-            plain = remove_markers(raw[lead.end() :], count).text
+            raw = raw[lead.end() :]
+            plain = " ".join(rest.text for rest in reading_of(raw, reading.count, reading.lang).statements)
             plain = plain[:1].upper() + plain[1:]
-        if _named_document().search(raw[lead.end() if lead else 0 :]):
+        if _named_document().search(raw):
             counts["statement names documents by number"] += 1
             continue
-        last = unmarked.place(sentence.markers[-1].start) if sentence.markers else sentence.start
-        ends = bool(sentence.markers) and not words(unmarked.text[last : sentence.end])
+        ends = bool(positions) and not words(reading.text[statement.markers[-1].end : statement.end])
         said.append(_Sentence(plain, positions, paragraph, ends))
     return said
 
@@ -166,7 +164,7 @@ def _only_points(raw: str) -> bool:
     """Whether a sentence says nothing but where something is found."""
     pointing = words_of_all("reference_words")
     said = [word for word in words(raw) if not word[0].isdigit()]
-    return bool(re.search(r"\d", raw)) and all(word in pointing for word in said)
+    return bool(said) and any(sign.isdigit() for sign in raw) and all(word in pointing for word in said)
 
 
 def own(tools: Tools) -> Step:
