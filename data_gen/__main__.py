@@ -83,7 +83,8 @@ def finish(config: DictConfig, folder: Path, files: Mapping[str, Path], versions
         files, folder, recipes=recipes, examples=config.pipeline.examples,
         max_examples=config.pipeline.max_examples, shares=dict(config.splits),
     )  # fmt: skip
-    settings: Any = OmegaConf.to_container(OmegaConf.masked_copy(config, ["pipeline", "data", "lang", "limit", "seed"]))
+    told = OmegaConf.masked_copy(config, ["pipeline", "verifier", "data", "lang", "limit", "seed"])
+    settings: Any = OmegaConf.to_container(told)
     card = dataset_card(packed, title=config.title, pipeline=config.pipeline.name, settings=settings, versions=versions)
     (folder / "README.md").write_text(card, encoding="utf-8")
     print_table("packed", *packed_rows(packed))

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import normalise, words
+from data_gen.stage import Outcome, drop
 
 T = TypeVar("T")
 
@@ -35,14 +35,6 @@ _FAILURES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Refused:
-    """No attempt gave anything usable: the last one's reason, and the text in question."""
-
-    reason: str
-    detail: str | None
-
-
 def failure(error: str | None) -> str:
     """Why a reply has no text, as one of a few reasons to count."""
     return next((reason for start, reason in _FAILURES.items() if (error or "").startswith(start)), NO_REPLY)
@@ -50,14 +42,14 @@ def failure(error: str | None) -> str:
 
 def first_usable(
     requests: Iterable[Request], read: Callable[[Mapping[str, Any], int], T | str], what: str, counts: Counter[str]
-) -> Generator[Request, Reply, T | Refused]:
+) -> Generator[Request, Reply, T | Outcome]:
     """Ask for JSON until `read` makes something of a reply.
 
     `read` takes the object (with the schema's fields, all strings) and the attempt's number; it gives a value, or what
     is wrong as a string. Each attempt that gave nothing is counted as "`what`: reason". Where asking in another way is
-    no help, nothing further is asked.
+    no help, nothing further is asked. Where no attempt gave anything, the record's drop for the last one's reason.
     """
-    refused = Refused(NO_REPLY, None)
+    refused = drop(NO_REPLY, None, counts)
     for attempt, request in enumerate(requests):
         reply = yield request
         value: T | str
@@ -68,8 +60,8 @@ def first_usable(
             value = found if isinstance(found, str) else read(found, attempt)
         if not isinstance(value, str):
             return value
-        refused = Refused(value, reply.text or reply.error)
         counts[f"{what}: {value}"] += 1
+        refused = drop(value, reply.text or reply.error, counts)
         if value in (NO_REPLY, TOO_LONG_PROMPT):
             break
     return refused

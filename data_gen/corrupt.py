@@ -26,7 +26,6 @@ from citeverifier.text.words import words
 from citeverifier.verifiers.llm import LLMVerdict
 from citeverifier.verifiers.prompted import words_of
 from data_gen.checks import (
-    Refused,
     first_usable,
     in_language,
     is_refusal,
@@ -83,7 +82,7 @@ def by_llm(
             ]
             read = functools.partial(_read, example, statement, in_turn)
             twin = yield from first_usable(requests, read, "twin", counts)
-            if not isinstance(twin, Refused):
+            if not isinstance(twin, Outcome):
                 statements[number] = twin
         meta = marked(example, "corrupt", made_with)
         return _with_twins(replace(example, meta=meta), statements, counts, require)

@@ -16,7 +16,6 @@ from citeverifier.records import Evidence, Example, Pair, Statement
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import words
 from data_gen.checks import (
-    Refused,
     first_usable,
     in_language,
     is_refusal,
@@ -53,8 +52,8 @@ def by_llm(
         messages = template.render(first=example.documents[0], second=example.documents[1])
         requests = [Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=n) for n in range(attempts)]
         point = yield from first_usable(requests, lambda reply, _: read_point(example, reply), "attempt", counts)
-        if isinstance(point, Refused):
-            return drop(point.reason, point.detail, counts)
+        if isinstance(point, Outcome):
+            return point
         return keep(replace(example, statements=(point,), meta=marked(example, "point", made_with)), counts=counts)
 
     return asking(ask, tools.llm(), made_with)

@@ -17,7 +17,6 @@ from citeverifier.records import LANGUAGES, Document, Example
 from citeverifier.text.language import language
 from citeverifier.text.words import words
 from data_gen.checks import (
-    Refused,
     first_usable,
     in_language,
     is_refusal,
@@ -26,7 +25,7 @@ from data_gen.checks import (
     object_schema,
     same_words,
 )
-from data_gen.stage import Asking, Step, asking, drop, keep, marked, one_by_one
+from data_gen.stage import Asking, Outcome, Step, asking, keep, marked, one_by_one
 from data_gen.tools import Tools
 
 # The least share of the documents' names that their translations keep (.48 to .8 in the bundled set's own translations,
@@ -87,13 +86,13 @@ def by_llm(
             for attempt in range(attempts)
         )
         translated = yield from first_usable(requests, read, "attempt", counts)
-        if not isinstance(translated, Refused):
+        if not isinstance(translated, Outcome):
             result = rebuild(example, translated, target)
             result = replace(result, meta=marked(result, "translate", made_with))
             return keep(*((example, result) if lang == "all" else (result,)), counts=counts)
         if lang == "all" and not require:
-            return keep(example, counts={**counts, f"left untranslated: {translated.reason}": 1})
-        return drop(translated.reason, translated.detail, counts)
+            return keep(example, counts={**counts, f"left untranslated: {translated.dropped}": 1})
+        return translated
 
     return asking(ask, tools.llm(), made_with)
 

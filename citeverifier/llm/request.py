@@ -82,7 +82,7 @@ class LLMOptions:
     top_p: float | None = None
     seed: int | None = 13
     concurrency: int = 64
-    timeout: float = 600.0
+    timeout: float = 300.0
     retries: int = 5
     cache: Path | None = None
     prices: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None

@@ -97,6 +97,7 @@ def test_the_card_counts_and_names_the_makers(pipeline: Run) -> None:
     train = sum(pair.kind.startswith("supported") and pair.lang == "en" for pair in pairs_of(out, "train"))
     line = next(line for line in card.splitlines() if line.startswith("| pairs | en | single: supported |"))
     assert line.split("|")[4].strip() == str(train)
+    assert '"_target_": "citeverifier.verifiers.keyword.Keyword"' in card  # who judged
     assert "no model worked on them" in card  # the bundled set brings its twins
     assert json.loads((out / "provenance.json").read_text())["citeverifier"]
 

@@ -220,7 +220,7 @@ def test_the_pace_keeps_within_its_bounds(ended: list[tuple[float, int]], most: 
         before = pace.in_flight
         pace.ended(seconds, tokens)
         assert 1 <= pace.in_flight <= most
-        quick = seconds <= 150 + tokens / 2
+        quick = seconds <= 75 + tokens / 2
         assert pace.in_flight >= before if quick else pace.in_flight <= before
     for _ in range(most):
         pace.ended(1.0, 100)
