@@ -28,6 +28,12 @@ Model = Annotated[
 Lang = Annotated[
     str | None, typer.Option(help="en or pl, for answers that do not say.", show_default="their words tell")
 ]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="From which P(full support) on a statement is supported.", min=0, max=1, show_default="the model's"
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a line instead of text.")]
 _EXITS = "2 wrong use or input, 3 some records could not be read."
 
@@ -36,6 +42,7 @@ _EXITS = "2 wrong use or input, 3 some records could not be read."
 def verify(
     source: Source,
     model: Model = None,
+    threshold: Threshold = None,
     lang: Lang = None,
     as_json: Json = False,
     fail_under: Annotated[
@@ -45,29 +52,33 @@ def verify(
     """Say what the cited documents of answers support, statement by statement."""
     from citeverifier.commands.verify import verify
 
-    verify(source, model, lang, as_json, fail_under)
+    verify(source, model, threshold, lang, as_json, fail_under)
 
 
 @app.command(epilog=f"Exit codes: 0 fine, {_EXITS}")
-def cite(source: Source, model: Model = None, lang: Lang = None, as_json: Json = False) -> None:
+def cite(
+    source: Source, model: Model = None, threshold: Threshold = None, lang: Lang = None, as_json: Json = False
+) -> None:
     """Add citations to the statements of answers that have none."""
-    from citeverifier.commands.rewrite import cite
+    from citeverifier.commands.rewrite import rewrite
 
-    cite(source, model, lang, as_json)
+    rewrite(source, model, threshold, lang, as_json, lambda verifier, records: verifier.cite_records(records))
 
 
 @app.command(epilog=f"Exit codes: 0 fine, {_EXITS}")
 def fix(
     source: Source,
     model: Model = None,
+    threshold: Threshold = None,
     lang: Lang = None,
     as_json: Json = False,
     keep_count: Annotated[bool, typer.Option(help="Cite as many documents as before.")] = False,
 ) -> None:
     """Correct the citations that answers have."""
-    from citeverifier.commands.rewrite import fix
+    from citeverifier.commands.rewrite import rewrite
 
-    fix(source, model, lang, as_json, keep_count)
+    count: Literal["kept", "free"] = "kept" if keep_count else "free"
+    rewrite(source, model, threshold, lang, as_json, lambda verifier, records: verifier.fix_records(records, count))
 
 
 _LIMITS = Settings()
@@ -79,6 +90,7 @@ def serve(
     model: Model = None,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 for every one.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0 takes a free one.", min=0, max=65535)] = 8000,
+    threshold: Threshold = None,
     lang: Lang = None,
     token_file: Annotated[Path | None, typer.Option(help="A file with the token that requests must bear.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds for a request's answer.", min=0.001)] = _LIMITS.timeout,
@@ -98,7 +110,7 @@ def serve(
     from citeverifier.commands.serve import serve
 
     serve(
-        model, host, port, lang, token_file, timeout=timeout, max_body=max_body, max_items=max_items,
+        model, threshold, host, port, lang, token_file, timeout=timeout, max_body=max_body, max_items=max_items,
         max_documents=max_documents, max_characters=max_characters, max_queue=max_queue, batch_wait=batch_wait,
         batch_pairs=batch_pairs,
     )  # fmt: skip

@@ -43,15 +43,28 @@ class CiteVerifier:
         self.scorer, self.judge = scorer, Judge(scorer, thresholds)
 
     @classmethod
-    def from_pretrained(cls, path: str | None = None, **options: Any) -> CiteVerifier:
+    def from_pretrained(
+        cls, path: str | None = None, *, threshold: float | None = None, **options: Any
+    ) -> CiteVerifier:
         """With a checkpoint: a folder, an installed package or a hub id "org/name".
 
-        None takes the last one trained here, else citeverifier-small. `options` go to `OrdinalVerifier`. Raises
-        FileNotFoundError where there is none, ValueError where it is none of ours.
+        None takes the last one trained here, else citeverifier-small. `threshold` is that of `at`; `options` go to
+        `OrdinalVerifier`. Raises FileNotFoundError where there is none, ValueError where it is none of ours.
         """
         from citeverifier.verifiers.ordinal import OrdinalVerifier
 
-        return cls(OrdinalVerifier(path, **options))
+        return cls(OrdinalVerifier(path, **options)).at(threshold)
+
+    def at(self, threshold: float | None) -> CiteVerifier:
+        """The same verifier, for which P(full support) counts as full from `threshold` on; None leaves it as it is.
+
+        Raises ValueError where that is no probability.
+        """
+        if threshold is None:
+            return self
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold: expected a probability from 0 to 1, got {threshold}")
+        return CiteVerifier(self.scorer, {**self.thresholds, Support.FULL: threshold})
 
     @property
     def thresholds(self) -> Mapping[Support, float]:

@@ -51,23 +51,24 @@ def read_file(source: str, lang: str | None) -> ReadFile:
     return ReadFile(tuple(records), tuple(problems))
 
 
-def load_verifier(model: str | None) -> CiteVerifier:
+def load_verifier(model: str | None, threshold: float | None = None) -> CiteVerifier:
     """The verifier that `--model` names: "keyword", a folder, a hub id, or (None) the last one trained."""
     from citeverifier.answers.facade import CiteVerifier
 
     if model == "keyword":
         from citeverifier.verifiers.keyword import Keyword
 
-        return CiteVerifier(Keyword(), KEYWORD_THRESHOLDS)
+        return CiteVerifier(Keyword(), KEYWORD_THRESHOLDS).at(threshold)
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading weights, a second's work
-    return CiteVerifier.from_pretrained(model)
+    return CiteVerifier.from_pretrained(model, threshold=threshold)
 
 
 def run(
     source: str,
     model: str | None,
+    threshold: float | None,
     lang: str | None,
     ask: Callable[[CiteVerifier, Sequence[AnswerRecord]], list[Result]],
     show: Callable[[Result], None],
@@ -77,7 +78,7 @@ def run(
         read = read_file(source, lang)
         for problem in read.problems:
             typer.echo(f"unread: {problem}", err=True)
-        verifier = load_verifier(model)
+        verifier = load_verifier(model, threshold)
         results = []
         for start in range(0, len(read.records), BATCH):
             for result in ask(verifier, read.records[start : start + BATCH]):

@@ -14,30 +14,20 @@ if TYPE_CHECKING:
     from citeverifier.answers.answer_record import AnswerRecord
     from citeverifier.answers.answer_results import Change, RewrittenAnswer
     from citeverifier.answers.facade import CiteVerifier
-    from citeverifier.answers.fixed_points import Count
 
 
-def cite(source: str, model: str | None, lang: str | None, as_json: bool) -> None:
-    """Print each answer with citations added to its uncited statements."""
-    _rewrite(source, model, lang, as_json, lambda verifier, records: verifier.cite_records(records))
-
-
-def fix(source: str, model: str | None, lang: str | None, as_json: bool, keep_count: bool) -> None:
-    """Print each answer with its citations corrected."""
-    count: Count = "kept" if keep_count else "free"
-    _rewrite(source, model, lang, as_json, lambda verifier, records: verifier.fix_records(records, count))
-
-
-def _rewrite(
+def rewrite(
     source: str,
     model: str | None,
+    threshold: float | None,
     lang: str | None,
     as_json: bool,
     ask: Callable[[CiteVerifier, Sequence[AnswerRecord]], list[RewrittenAnswer]],
 ) -> None:
+    """Print each answer with other citations, and what changed."""
     console = Console(highlight=False)
     show: Callable[[RewrittenAnswer], None] = print_json if as_json else (lambda result: _print(console, result))
-    _, read = run(source, model, lang, ask, show)
+    _, read = run(source, model, threshold, lang, ask, show)
     finish(read)
 
 

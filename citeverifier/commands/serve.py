@@ -16,7 +16,10 @@ TOKEN = "CITEVERIFIER_TOKEN"
 _GRACE = 5.0  # seconds over the timeout for what is in flight
 
 
-def serve(model: str | None, host: str, port: int, lang: str | None, token_file: Path | None, **limits: float) -> None:
+def serve(
+    model: str | None, threshold: float | None, host: str, port: int, lang: str | None, token_file: Path | None,
+    **limits: float,
+) -> None:  # fmt: skip
     """Serve until SIGINT or SIGTERM, when what was in flight is done; raises ValueError or OSError where it cannot."""
     import uvicorn
 
@@ -29,7 +32,7 @@ def serve(model: str | None, host: str, port: int, lang: str | None, token_file:
     if settings.token is None and host not in ("127.0.0.1", "::1", "localhost"):
         typer.echo(f"warning: whoever reaches {host} may ask; set {TOKEN} or --token-file", err=True)
     with plain_errors(ASK_THE_FLOOR):
-        verifier = load_verifier(model)
+        verifier = load_verifier(model, threshold)
     config = uvicorn.Config(
         create_app(verifier, settings),
         log_level="warning",

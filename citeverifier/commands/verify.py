@@ -22,11 +22,15 @@ _LOOKS = {
 }
 
 
-def verify(source: str, model: str | None, lang: str | None, as_json: bool, fail_under: float | None) -> None:
+def verify(
+    source: str, model: str | None, threshold: float | None, lang: str | None, as_json: bool, fail_under: float | None
+) -> None:
     """Print a result an answer; exit with 1 where the share of fully supported statements is below `fail_under`."""
     console = Console(highlight=False)
     show: Callable[[VerifiedAnswer], None] = print_json if as_json else (lambda result: _print(console, result))
-    results, read = run(source, model, lang, lambda verifier, records: verifier.verify_records(records), show)
+    results, read = run(
+        source, model, threshold, lang, lambda verifier, records: verifier.verify_records(records), show
+    )
     scored = [statement for result in results for statement in result.scored]
     full = sum(statement.support == Support.FULL for statement in scored)
     if not as_json and len(results) > 1:

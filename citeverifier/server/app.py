@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 import citeverifier
 from citeverifier.answers.answer_record import AnswerRecord
-from citeverifier.records import LEVELS, Pair, Support
+from citeverifier.records import Pair, Support
 from citeverifier.server import contract
 from citeverifier.server.batching import Batcher, Busy, QueuedRequest
 from citeverifier.server.contract import errors
@@ -33,17 +33,15 @@ _PAGE = Path(__file__).parent / "page"
 _ASKED = errors(401, 408, 413, 422, 500, 503, 504)
 _CHARACTERS = 100  # of an answer: about a statement
 
-AskKind = Callable[[Sequence[Any]], list[Any]]  # items to one result an item
+Kind = tuple[str | Support, float | None]  # what is asked and the request's threshold: asked together where both agree
 
 
 def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> FastAPI:
     """An app that answers with the verifier. Its thread runs until the app's lifespan ends."""
     settings = settings or Settings()
-    monitoring, asks = Monitoring(), _asks(verifier)
-    batcher = Batcher(
-        lambda kind, items: asks[kind](items), settings.batch_wait, settings.batch_pairs, settings.max_queue,
-        monitoring.batch,
-    )  # fmt: skip
+    monitoring = Monitoring()
+    ask = partial(_answer, verifier)
+    batcher = Batcher(ask, settings.batch_wait, settings.batch_pairs, settings.max_queue, monitoring.batch)
     monitoring.queue.set_function(lambda: len(batcher))
 
     @asynccontextmanager
@@ -75,14 +73,15 @@ def _asking(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
     """The routes that ask the verifier."""
     router = APIRouter()
 
-    async def ask(kind: str, items: Sequence[Any], pairs: int) -> list[Any]:
+    async def ask(kind: Kind, items: Sequence[Any], pairs: int) -> list[Any]:
         future = batcher.submit(QueuedRequest(kind, items, pairs))
         return await asyncio.wait_for(asyncio.wrap_future(future), settings.timeout)
 
-    async def ask_answers(kind: str, request: contract.VerifyRequest) -> JSONResponse:
+    async def ask_answers(what: str, request: contract.VerifyRequest) -> JSONResponse:
         check_limits(request.items, settings)
         pairs = sum(max(1, len(i.documents)) * (1 + len(i.answer) // _CHARACTERS) for i in request.items)
-        return JSONResponse({"results": await ask(kind, [_record(i, settings.lang) for i in request.items], pairs)})
+        records = [_record(i, settings.lang) for i in request.items]
+        return JSONResponse({"results": await ask((what, request.threshold), records, pairs)})
 
     @router.post("/v1/score", response_model=contract.ScoreResponse, responses=_ASKED)
     async def score(request: contract.ScoreRequest) -> Response:
@@ -90,8 +89,9 @@ def _asking(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
         check_limits(request.items, settings)
         level = Support.parse(request.level)
         pairs = [_pair(item, settings.lang) for item in request.items]
-        results = await ask(f"score {level.label}", pairs, len(pairs))
-        return JSONResponse({"level": level.label, "threshold": verifier.thresholds[level], "results": results})
+        results = await ask((level, request.threshold), pairs, len(pairs))
+        threshold = verifier.thresholds[level] if request.threshold is None else request.threshold
+        return JSONResponse({"level": level.label, "threshold": threshold, "results": results})
 
     @router.post("/v1/verify", response_model=contract.VerifyResponse, responses=_ASKED)
     async def verify(request: contract.VerifyRequest) -> Response:
@@ -131,23 +131,20 @@ def _showing(verifier: CiteVerifier, batcher: Batcher) -> APIRouter:
     return router
 
 
-def _asks(verifier: CiteVerifier) -> dict[str, AskKind]:
-    """What the verifier is asked, by kind of job: requests of one kind are asked together."""
-
-    def answers(ask: Callable[[Sequence[AnswerRecord]], Sequence[Any]]) -> AskKind:
-        return lambda records: [result.to_dict() for result in ask(records)]
-
-    def scores(level: Support) -> AskKind:
-        threshold = verifier.thresholds[level]
-        return lambda pairs: [_score(*scored, threshold) for scored in verifier.judge.scores(pairs, level)]
-
-    return {
-        "verify": answers(verifier.verify_records),
-        "cite": answers(verifier.cite_records),
-        "fix free": answers(partial(verifier.fix_records, count="free")),
-        "fix kept": answers(partial(verifier.fix_records, count="kept")),
-        **{f"score {level.label}": scores(level) for level in LEVELS},
+def _answer(verifier: CiteVerifier, kind: Kind, items: Sequence[Any]) -> list[Any]:
+    """What the verifier says of items of one kind, at its threshold."""
+    asked, threshold = kind
+    if isinstance(asked, Support):
+        reaches = verifier.thresholds[asked] if threshold is None else threshold
+        return [_score(*scored, reaches) for scored in verifier.judge.scores(items, asked)]
+    deciding = verifier.at(threshold)
+    asks: dict[str, Callable[[Sequence[AnswerRecord]], Sequence[Any]]] = {
+        "verify": deciding.verify_records,
+        "cite": deciding.cite_records,
+        "fix free": partial(deciding.fix_records, count="free"),
+        "fix kept": partial(deciding.fix_records, count="kept"),
     }
+    return [result.to_dict() for result in asks[asked](items)]
 
 
 def _score(value: float, reason: str | None, threshold: float) -> dict[str, Any]:

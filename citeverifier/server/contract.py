@@ -71,7 +71,14 @@ class AnswerIn(_Request):
     id: Text | None = Field(None, description="Comes back with the result.")
 
 
-class VerifyRequest(_Request):
+class _Deciding(_Request):
+    threshold: Probability | None = Field(
+        None,
+        description="From which P(full support; of /v1/score the level's) on it counts as supported. Null: as served.",
+    )
+
+
+class VerifyRequest(_Deciding):
     """Answers to verify, or to add citations to."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_ANSWER]}]})
@@ -96,7 +103,7 @@ class PairIn(_Request):
     lang: Lang | None = None
 
 
-class ScoreRequest(_Request):
+class ScoreRequest(_Deciding):
     """Pairs to score."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_PAIR], "level": "full"}]})

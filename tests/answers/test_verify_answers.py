@@ -114,6 +114,17 @@ def test_unscored_statements_are_left_out_and_counted() -> None:
     assert json.loads(json.dumps(result.to_dict()))["statements"][0]["p_full"] is None
 
 
+def test_a_threshold_is_reached_by_what_equals_it(verifier: CiteVerifier) -> None:
+    partly = verifier.verify(f"{BOTH} [1].", DOCUMENTS).statements[0].judgement
+    assert partly.support == Support.PARTIAL
+    assert partly.p_full is not None
+    for threshold, support in ((partly.p_full, Support.FULL), (np.nextafter(partly.p_full, 1), Support.PARTIAL)):
+        assert verifier.at(threshold).verify(f"{BOTH} [1].", DOCUMENTS).support == support
+    assert verifier.at(None) is verifier
+    with pytest.raises(ValueError, match=r"threshold: expected a probability from 0 to 1, got 1\.5"):
+        verifier.at(1.5)
+
+
 @pytest.mark.parametrize("answer", ["", " \n", "```\nIt is [1].\n```", "---"])
 def test_answers_without_statements(verifier: CiteVerifier, answer: str) -> None:
     result = verifier.verify(answer, DOCUMENTS)

@@ -112,6 +112,14 @@ def test_fail_under(file: Path) -> None:
     assert "there is no scored statement" in nothing.stderr
 
 
+def test_a_threshold_decides_what_is_supported(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"answer": "Cats sleep deeply [1].", "documents": ["Cats sleep."]}), encoding="utf-8")
+    told = {t: rows(run("verify", str(path), "--json", "--threshold", t))[0]["support"] for t in ("0.6", "0.7")}
+    assert told == {"0.6": "full", "0.7": "partial"}
+    assert run("verify", str(path), "--threshold", "2").exit_code == 2
+
+
 def test_people_read_the_same_without_colour(file: Path) -> None:
     told = run("verify", str(file)).stdout
     assert all(line == line.rstrip() for line in told.splitlines())

@@ -78,6 +78,18 @@ def test_scores_of_pairs_in_order_with_reasons(serve: Serve) -> None:
     assert last["reaches"] is False
 
 
+def test_a_request_may_bring_its_threshold(serve: Serve) -> None:
+    client = serve()
+    item = {"answer": "Warsaw lies on a big river [2].", "documents": DOCUMENTS}
+    pair = {"statement": "Warsaw lies on a big river.", "documents": DOCUMENTS[1:]}
+    for threshold, support in ((0.5, "full"), (0.51, "partial")):
+        verified = client.post("/v1/verify", json={"items": [item], "threshold": threshold}).json()
+        assert verified["results"][0]["support"] == support
+        scored = client.post("/v1/score", json={"items": [pair], "threshold": threshold}).json()
+        assert (scored["threshold"], scored["results"][0]["reaches"]) == (threshold, support == "full")
+    error(client.post("/v1/fix", json={"items": [item], "threshold": 1.5}), 422, "invalid")
+
+
 def test_many_answers_come_back_in_order(serve: Serve) -> None:
     items = [{**ITEM, "id": str(n), "answer": f"Statement {n} about rivers [1]."} for n in range(20)]
     results = serve().post("/v1/verify", json={"items": items}).json()["results"]
