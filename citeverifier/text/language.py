@@ -22,7 +22,6 @@ class Language:
     name: str
     pronouns: frozenset[str]
     possessives: frozenset[str]
-    months: tuple[str, ...]
     yes_no: tuple[str, str]
     opposites: tuple[tuple[str, str], ...]
     negations: tuple[tuple[str, str], ...]
