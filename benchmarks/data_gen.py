@@ -68,12 +68,15 @@ def serve(latency: float) -> None:
 
 
 def _reply(body: dict[str, Any], prompt: str) -> str:
-    if "structured_outputs" not in body:
+    form = body.get("structured_outputs")
+    if form is None:
         word = prompt.split("<question ")[1].split(">\n")[1].split()[1]
         return f"The {word} of the first document is what the question is about [1]. It is also in the second [2]."
+    if "choice" in form:
+        return "no"
     statement = prompt.split("<statement ")[1].split(">\n")[1].split("\n</")[0]
-    corrupted = statement.replace("first", "last").replace("second", "third")
-    return json.dumps({"before": "x", "after": "y", "document": 1, "corrupted": corrupted})
+    first = "first" in statement
+    return json.dumps({"before": "first" if first else "second", "after": "last" if first else "third"})
 
 
 def _completion(text: str) -> dict[str, Any]:
@@ -237,7 +240,7 @@ def _start(url: str, folder: Path, in_flight: int) -> subprocess.Popen[bytes]:
     folder.mkdir(exist_ok=True)
     arguments = [
         "generator=llm", "verifier=keyword", "lang=en", "limit=null", "data.path=../source.jsonl", "output_dir=out",
-        "skip=[filter,check,negatives]", f"llm.base_url={url}/v1", "llm.model=m", "llm.cache=cache.sqlite",
+        "skip=[filter,compare,negatives]", f"llm.base_url={url}/v1", "llm.model=m", "llm.cache=cache.sqlite",
         f"llm.concurrency={in_flight}",
     ]  # fmt: skip
     return subprocess.Popen(

@@ -11,7 +11,6 @@ easy twins and drop the hard ones.
 from __future__ import annotations
 
 import functools
-import hashlib
 import random
 import re
 from collections import Counter
@@ -36,7 +35,7 @@ from data_gen.checks import (
 )
 from data_gen.filter import Checking, judging, premise
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one, without_twin
-from data_gen.tools import Tools
+from data_gen.tools import Tools, number_of
 
 SCHEMA = object_schema(before=200, after=200)
 LENGTH = (0.6, 1.6)  # bounds of a twin's words over its statement's
@@ -71,7 +70,7 @@ def by_llm(
         for number, statement in enumerate(statements):
             if not statement.citations:
                 continue
-            turn = _turn(f"{example.id}:{number}", len(kinds))
+            turn = number_of(f"{example.id}:{number}")
             in_turn = [kinds[(turn + attempt) % len(kinds)] for attempt in range(attempts)]
             asked = [
                 template.render(question=example.question, statement=statement.text, kind=kind) for kind in in_turn
@@ -152,11 +151,6 @@ def _twin(example: Example, statement: Statement, corrupted: str, before: str) -
         holding = list(statement.citations)
     # held by several documents, each of them may contradict the twin: not known which does by itself
     return replace(statement, corrupted=corrupted, span=before, altered_in=tuple(holding) if len(holding) == 1 else ())
-
-
-def _turn(key: str, count: int) -> int:
-    """Where in a rotation of `count` a key stands: the same in every run, evenly spread."""
-    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") % count
 
 
 def by_rules(tools: Tools, *, require: bool = False) -> Step:

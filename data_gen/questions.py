@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import re
 from collections import Counter
@@ -14,7 +13,7 @@ from citeverifier.data.load import load
 from citeverifier.data.splits import tie
 from citeverifier.records import Example
 from data_gen.stage import Outcome, Step, drop, keep, one_by_one
-from data_gen.tools import Tools
+from data_gen.tools import Tools, number_of
 
 QUESTION_AND_ANSWER = re.compile(r"\?\s+\S")  # "Who wrote it? Anna Nowak": no sentence that an answer would hold
 
@@ -31,25 +30,18 @@ def read_questions(data: Mapping[str, Any], *, lang: str, limit: int | None, see
         raise ValueError(f"data.path={data['path']}: expected examples (questions with documents), got pairs")
     ids = dict.fromkeys(example.id for example in examples)
     if limit is not None:  # one number a question, the same in every run: the smallest are the sample
-        ids = dict.fromkeys(heapq.nsmallest(limit, ids, key=lambda identity: _number(seed, identity)))
+        ids = dict.fromkeys(heapq.nsmallest(limit, ids, key=lambda identity: number_of(f"{seed}:{identity}")))
     yield from _tied([example for example in examples if example.id in ids])
-
-
-def _number(seed: int, identity: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}:{identity}".encode()).digest()[:8], "big")
 
 
 def _tied(drawn: list[Example]) -> list[Example]:
     """HotpotQA's questions tied within the sample: over its whole file, shared documents tie most of them together."""
     tied = [i for i, example in enumerate(drawn) if example.meta.get("source") == "hotpotqa"]
-    groups = tie([sorted({d.title for d in _cited(drawn[i])}) or [drawn[i].id] for i in tied])
+    cited = [{drawn[i].documents[p].title for s in drawn[i].statements for p in s.citations} for i in tied]
+    groups = tie([sorted(titles) or [drawn[i].id] for i, titles in zip(tied, cited, strict=True)])
     for i, group in zip(tied, groups, strict=True):
         drawn[i] = replace(drawn[i], group=f"hotpotqa:{group}")
     return drawn
-
-
-def _cited(example: Example) -> list[Any]:
-    return [example.documents[p] for statement in example.statements for p in statement.citations]
 
 
 def usable(tools: Tools, *, statements: bool, min_documents: int = 2) -> Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,11 @@ class Tools:
         """The model and the prompt, for a record's meta: names, and hashes of parameters and text."""
         llm = self.llm()
         return {"model": llm.name, "fingerprint": llm.fingerprint, "prompt": prompt.name, "version": prompt.version}
+
+
+def number_of(key: str) -> int:
+    """A number for a key: the same in every run, evenly spread."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
 
 
 def split(example: Example, shares: Mapping[str, float]) -> str:

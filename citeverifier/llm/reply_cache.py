@@ -20,7 +20,6 @@ class ReplyCache:
     """The replies in one file; made where missing. Raises ValueError where the file is something else."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._lock = threading.Lock()  # one connection for all threads
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -46,14 +45,9 @@ class ReplyCache:
             ).fetchone()
         if row is None:
             return None
-        text, probabilities, prompt_tokens, completion_tokens = row
-        return Reply(
-            text,
-            probabilities=json.loads(probabilities) if probabilities is not None else None,
-            prompt_tokens=prompt_tokens,
-            completion_tokens=completion_tokens,
-            cached=True,
-        )
+        text, probabilities, read, written = row
+        known = None if probabilities is None else json.loads(probabilities)
+        return Reply(text, None, known, prompt_tokens=read, completion_tokens=written, cached=True)
 
     def put(self, key: str, model: str, reply: Reply) -> None:
         """Keep a good reply, at once; one with an error is not kept."""
