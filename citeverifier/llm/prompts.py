@@ -56,17 +56,13 @@ class Prompt:
         if block is None:
             return ReplyForm()
         settings = yaml.safe_load("".join(block(self._template.new_context())))
-        form = (
-            ReplyForm(**settings)
-            if isinstance(settings, dict) and set(settings) <= {"reasoning", "max_tokens"}
-            else None
-        )
-        if form is None or not isinstance(form.reasoning, bool) or type(form.max_tokens) is not int:
+        kinds = {"reasoning": bool, "max_tokens": int}
+        if not isinstance(settings, dict) or any(type(value) is not kinds.get(key) for key, value in settings.items()):
             raise ValueError(
                 f"prompt {self.name}/{self.lang}.jinja: expected a block reply such as {{reasoning: true, max_tokens: "
                 f"512}}, got {settings!r}"
             )
-        return form
+        return ReplyForm(**settings)
 
     @cached_property
     def _template(self) -> Template:

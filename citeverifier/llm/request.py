@@ -31,12 +31,8 @@ class Request:
     sample: int = 0
 
     def __post_init__(self) -> None:
-        if not self.messages:
-            raise ValueError("a request needs at least one message")
-        if self.choices and self.schema is not None:
-            raise ValueError("a request takes choices or a schema, not both")
-        if self.logprobs and not self.choices:
-            raise ValueError("logprobs are probabilities of choices: give choices")
+        if (self.choices and self.schema is not None) or (self.logprobs and not self.choices):
+            raise ValueError("expected choices (perhaps with logprobs) or a schema, got both, or logprobs of nothing")
         distinct = {choice.strip().casefold() for choice in self.choices}
         if len(distinct) < len(self.choices) or "" in distinct:
             raise ValueError(f"expected choices that differ in more than case and spacing, got {self.choices}")

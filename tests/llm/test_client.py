@@ -434,14 +434,8 @@ def test_wrong_options_say_so(options: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"messages": ()},
-        {"choices": ("yes", "Yes ")},
-        {"choices": ("yes", " ")},
-        {"logprobs": True},
-        {"choices": ("a",), "schema": {}},
-    ],
+    [{"choices": ("yes", "Yes ")}, {"choices": ("yes", " ")}, {"logprobs": True}, {"choices": ("a",), "schema": {}}],
 )
 def test_wrong_requests_say_so(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"expected|needs|takes|give"):
-        Request(**{"messages": (("user", "?"),)} | wrong)
+    with pytest.raises(ValueError, match="expected choices"):
+        Request((("user", "?"),), **wrong)
