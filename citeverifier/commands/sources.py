@@ -16,9 +16,18 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import InterpolationResolutionError
 
-from citeverifier.data.load import PairBuilder, Record, fingerprint, made_by_llm, take, to_pairs, usable, weigh
+from citeverifier.data.load import (
+    PairBuilder,
+    Record,
+    fingerprint,
+    made_by_llm,
+    take,
+    to_pairs,
+    usable,
+    vary_titles,
+    weigh,
+)
 from citeverifier.data.splits import drop_leaks
-from citeverifier.data.titles import vary_titles
 from citeverifier.paths import configs_dir
 from citeverifier.records import Pair
 

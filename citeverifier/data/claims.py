@@ -1,22 +1,23 @@
 """Labelled claims with their evidence, a function a source: FactCG, WiCE, AttributionBench, generative search engines,
-LLM-AggreFact, and the natural sources that are stored as pair files.
+LLM-AggreFact, and the natural sources that are stored as pair files; and what all such sources have in common.
 
-`split` is the role that is read: "train", "dev" or "test" (None = all). A row becomes one `Pair`.
+`split` is the role that is read: "train", "dev" or "test" (None = all). A row becomes one `Pair`, whose interval says
+no more than the label does: a binary source's "unsupported" and a refuted claim are none to partial.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from citeverifier.data.labelled import digest, hub_split_of, labelled_pair, measured_only, part_of
-from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL, with_distractors
 from citeverifier.data.rows import drawn, read_rows
 from citeverifier.data.splits import SHARES, in_split, tie
-from citeverifier.records import Document, Pair, RecordError, once, pair_from_json, read_jsonl
+from citeverifier.records import Document, Interval, Pair, RecordError, once, pair_from_json, read_jsonl
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +25,40 @@ _SUPPORTED = {1: FULL, 0: BELOW_FULL}
 _LEVELS = {"supported": FULL, "partially_supported": PARTIAL, "not_supported": NONE}
 _CITATIONS = {"complete_support": FULL, "partial_support": PARTIAL, "no_support": NONE}
 _ATTRIBUTIONS = {"attributable": FULL, "not attributable": BELOW_FULL}
+
+
+def labelled_pair(
+    source: str,
+    identity: int | str,
+    group: str,
+    claim: str,
+    documents: Iterable[Document],
+    label: Interval,
+    kind: str = "",
+    context: str | None = None,
+) -> Pair:
+    """An English pair of a source's record; `kind` names its part of the source, else the source."""
+    return Pair.of(
+        claim.strip(), documents, id=f"{source}:{identity}", group=f"{source}:{group}",
+        kind=f"labelled:{kind or source}", context=context, support=label,
+    )  # fmt: skip
+
+
+def part_of(pairs: list[Pair], split: str | None, shares: Mapping[str, float] | None) -> list[Pair]:
+    """The pairs of a split (`shares` None: all of them), in training and dev with distractors of the same split."""
+    chosen = pairs if shares is None else in_split(pairs, split, shares)
+    return list(with_distractors(chosen)) if split in ("train", "dev") else chosen
+
+
+def measured_only(source: str, split: str | None) -> None:
+    """Raises ValueError where a source that is only there to measure on is read for training or dev."""
+    if split not in ("test", None):
+        raise ValueError(f"{source}: expected split=test (it is only to measure on), got {split!r}")
+
+
+def digest(text: str) -> str:
+    """A short name for a long text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def load_natural(name: str, folder: str | Path, split: str | None, shares: Mapping[str, float] = SHARES) -> list[Pair]:
@@ -35,17 +70,11 @@ def load_natural(name: str, folder: str | Path, split: str | None, shares: Mappi
     return in_split(read_jsonl(file, once(pair_from_json, lambda pair: pair.id)), split, shares)
 
 
-def load_factcg(
-    path: str | Path,
-    split: str | None = None,
-    shares: Mapping[str, float] = SHARES,
-    distractors: bool = True,
-    seed: int = 13,
-) -> list[Pair]:
+def load_factcg(path: str | Path, split: str | None = None, shares: Mapping[str, float] = SHARES) -> list[Pair]:
     """FactCG's synthetic claims on documents (Lei et al. 2025): 1 = full, 0 = none to partial.
 
-    A claim comes with its document and with altered versions of it, so a claim names the group. `distractors` as in
-    `load_fever`.
+    A claim comes with its document and with altered versions of it, so a claim names the group. In training and dev
+    premises are padded and irrelevant ones added.
     """
     rows = list(read_rows(path, {"text_a": str, "text_b": list, "orig_label": object}))
     groups = tie([[row["text_b"][0], row["text_a"]] for row in rows])
@@ -56,7 +85,7 @@ def load_factcg(
         )
         for row, group in zip(rows, groups, strict=True)
     ]  # fmt: skip
-    return part_of(pairs, split, shares, distractors, seed)
+    return part_of(pairs, split, shares)
 
 
 def load_wice(path: str | Path, split: str | None = None) -> list[Pair]:
@@ -143,18 +172,17 @@ def load_gensearch(path: str | Path, split: str | None = None) -> list[Pair]:
     return pairs
 
 
-def load_llm_aggrefact(path: str, split: str | None = "test", rows: int | None = None) -> list[Pair]:
+def load_llm_aggrefact(path: str, split: str = "test", rows: int | None = None) -> list[Pair]:
     """LLM-AggreFact (Tang et al. 2024), `lytang/LLM-AggreFact` (main: parquet): 1 = full, 0 = none to partial.
 
     Gated: its terms are accepted on the hub, then `hf auth login`. They allow evaluation alone: there is dev
     and test. The pair's kind names the dataset. `rows`: so many drawn at random, None = all.
     """
-    hub_split = hub_split_of({"dev": "dev", "test": "test"}, split)
     columns = {"dataset": str, "doc": str, "claim": str, "label": int}
     return [
         labelled_pair(
             "llm_aggrefact", f"{split}-{row.number}", digest(row["doc"]), row["claim"],
             [Document("", row["doc"].strip())], row.interval("label", _SUPPORTED), kind=row["dataset"],
         )
-        for row in drawn(read_rows(path, columns, split=hub_split), rows)
+        for row in drawn(read_rows(path, columns, split=split), rows)
     ]  # fmt: skip

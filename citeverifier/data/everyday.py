@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from citeverifier.data.labelled import measured_only
+from citeverifier.data.claims import measured_only
 from citeverifier.records import Pair, pair_from_json, read_jsonl
 
 EVERYDAY = Path(__file__).parent / "everyday" / "everyday.jsonl"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from citeverifier.data.labelled import hub_split_of, labelled_pair, part_of
+from citeverifier.data.claims import labelled_pair, part_of
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL
 from citeverifier.data.rows import SourceRow, drawn, is_hub, read_rows
 from citeverifier.data.splits import SHARES, tie
@@ -30,23 +30,22 @@ def load_fever(
     split: str | None = None,
     shares: Mapping[str, float] = SHARES,
     rows: int | None = None,
-    distractors: bool = True,
     titles: bool = True,
-    seed: int = 13,
 ) -> list[Pair]:
     """FEVER's claims as pairs; a claim's sentences of one page form a document under the page's title.
+
+    In training and dev premises are padded and irrelevant ones added.
 
     Args:
         path: a file, split by `shares` of groups, or the hub id (a folder with its files).
         split: "train", "dev" or "test"; of a file, None = all.
         rows: so many claims, drawn; None = all.
-        distractors: for training and dev, whether premises are padded and irrelevant ones added, drawn by `seed`.
         titles: False = documents without titles, as a retriever's passages often come.
     """
     if is_hub(path):
-        pairs = part_of(drawn(_hub_claims(path, split), rows), split, None, distractors, seed)
+        pairs = part_of(drawn(_hub_claims(path, split), rows), split, None)
     else:
-        pairs = part_of(drawn(_file_claims(path), rows), split, shares, distractors, seed)
+        pairs = part_of(drawn(_file_claims(path), rows), split, shares)
     if titles:
         return pairs
     return [replace(p, documents=tuple(replace(document, title="") for document in p.documents)) for p in pairs]
@@ -76,9 +75,8 @@ def _pages(row: SourceRow) -> list[str]:
 
 
 def _hub_claims(path: str | Path, split: str | None) -> list[Pair]:
-    hub_split = hub_split_of({"train": "train", "dev": "validation", "test": "test"}, split)
     pairs, left_out = [], 0
-    for row in read_rows(path, {"claim": str, "label": str, "evidence": list}, split=hub_split):
+    for row in read_rows(path, {"claim": str, "label": str, "evidence": list}, split=split or "train"):
         if row["label"] == "NOT ENOUGH INFO":  # a system chose its evidence
             left_out += 1
             continue
@@ -95,7 +93,7 @@ def _hub_claims(path: str | Path, split: str | None) -> list[Pair]:
             pairs.append(labelled_pair("fever", identity, page, row["claim"], _documents(evidence), label))
         else:
             left_out += 1
-    log.debug("%s/%s: %d claims, %d left out", path, hub_split, len(pairs), left_out)
+    log.debug("%s/%s: %d claims, %d left out", path, split, len(pairs), left_out)
     return pairs
 
 

@@ -12,16 +12,15 @@ from __future__ import annotations
 import logging
 import random
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tqdm.auto import tqdm
 
-from citeverifier.data.perturb import perturb, perturb_answer
+from citeverifier.data.perturb import perturb, perturb_answer, with_twin
 from citeverifier.data.rows import SourceRow, read_rows
 from citeverifier.data.splits import in_split, tie
 from citeverifier.records import Document, Evidence, Example, RecordError, Statement
@@ -109,10 +108,7 @@ def load_hotpotqa(
 def examples_from_questions(questions: Iterable[HotpotQuestion], seed: int = 13) -> list[Example]:
     """Examples with rule-made statements; questions tied by a shared gold document share a group."""
     grouped = tqdm(with_groups(questions), desc="HotpotQA statements", disable=None, leave=False)
-    examples = [example_from_question(question, group, seed) for question, group in grouped]
-    kinds = Counter(statement.kind for example in examples for statement in example.statements)
-    log.debug("HotpotQA: %d questions, statements by kind: %s", len(examples), dict(sorted(kinds.items())))
-    return examples
+    return [example_from_question(question, group, seed) for question, group in grouped]
 
 
 def with_groups(questions: Iterable[HotpotQuestion]) -> list[tuple[HotpotQuestion, str]]:
@@ -136,86 +132,70 @@ def with_groups(questions: Iterable[HotpotQuestion]) -> list[tuple[HotpotQuestio
 
 
 def plain_example(question: HotpotQuestion, group: str) -> Example:
-    """The example of one question, without statements."""
-    paragraphs = _paragraphs(question)
+    """The example of one question, without statements; empty paragraphs are no documents."""
+    documents = ((title, "".join(sentences).strip()) for title, sentences in question.paragraphs)
     return Example(
-        id=question.id,
-        lang=LANG,
-        group=group,
-        question=question.question,
-        answer=question.answer,
-        documents=tuple(Document(title, "".join(sentences).strip()) for title, sentences in paragraphs),
-        statements=(),
+        id=question.id, lang=LANG, group=group, question=question.question, answer=question.answer,
+        documents=tuple(Document(title, text) for title, text in documents if text), statements=(),
         meta={"source": "hotpotqa", "type": question.type},
-    )
-
-
-def _paragraphs(question: HotpotQuestion) -> list[tuple[str, tuple[str, ...]]]:
-    return [(title, sentences) for title, sentences in question.paragraphs if "".join(sentences).strip()]
+    )  # fmt: skip
 
 
 def example_from_question(question: HotpotQuestion, group: str, seed: int) -> Example:
     """The example of one question with two gold paragraphs, its statements made by rule; the same in every run."""
     rng = random.Random(f"{seed}:{question.id}")
-    example, paragraphs = plain_example(question, group), _paragraphs(question)
+    example = plain_example(question, group)
     documents = example.documents
-    position = {title: i for i, (title, _) in enumerate(paragraphs)}
-    gold = sorted({position[title] for title, _ in question.facts if title in position})
-    statements = [_question_answer(question, documents, gold, rng)]
-    sentences = _supporting_sentences(question, paragraphs, position)
+    sentences = _supporting_sentences(question, {document.title: i for i, document in enumerate(documents)})
+    statements = [_question_answer(question, documents, rng)]
     second = _joined(sentences, documents, rng) if rng.random() < 0.5 else None
     second = second or _supporting(sentences, documents, rng)
-    if second is not None:
-        statements.append(second)
-    return replace(example, statements=tuple(statements))
+    return replace(example, statements=(*statements, *([second] if second else [])))
 
 
 def _text(documents: Iterable[Document]) -> str:
     return "\n".join(f"{document.title}. {document.text}" for document in documents)
 
 
-def _question_answer(
-    question: HotpotQuestion, documents: tuple[Document, ...], gold: list[int], rng: random.Random
-) -> Statement:
-    cited = [documents[i] for i in gold]
+def _question_answer(question: HotpotQuestion, documents: tuple[Document, ...], rng: random.Random) -> Statement:
+    position = {document.title: i for i, document in enumerate(documents)}
+    gold = tuple(sorted({position[title] for title, _ in question.facts if title in position}))
     stem = question.question.rstrip("?").strip() + "?"
-    made = perturb_answer(
-        question.answer, question=question.question, cited=_text(cited), context=_text(documents), lang=LANG, rng=rng
+    cited = _text(documents[i] for i in gold)
+    twin = perturb_answer(
+        question.answer, question=question.question, cited=cited, context=_text(documents), lang=LANG, rng=rng
     )
     answer = f" {normalise(question.answer)} "
-    holding = [i for i in gold if answer in f" {normalise(_text([documents[i]]))} "]
+    holding = tuple(i for i in gold if answer in f" {normalise(_text([documents[i]]))} ")
     comparison = question.type == "comparison"
-    return Statement(
-        text=f"{stem} {question.answer}",
-        citations=tuple(gold),
-        kind="question_comparison" if comparison else "question_bridge",
-        span=question.answer,
-        corrupted=None if made is None else f"{stem} {made.text}",
-        # A comparison's answer rests on both documents; neither alone contradicts another answer.
-        altered_in=tuple(holding) if len(holding) == 1 and not comparison else (),
-        edit=None if made is None else made.rule,
-    )
+    # A comparison's answer rests on both documents; neither alone contradicts another answer.
+    altered_in = holding if len(holding) == 1 and not comparison else ()
+    kind = "question_comparison" if comparison else "question_bridge"
+    asked = Statement(f"{stem} {question.answer}", gold, kind, question.answer, altered_in=altered_in)
+    return with_twin(asked, twin, altered_in, f"{stem} ")
 
 
-@dataclass(frozen=True)
-class _Sentence:
+class _Sentence(NamedTuple):
     document: int
     text: str
     verbatim: str
 
+    @property
+    def evidence(self) -> Evidence:
+        return Evidence(self.document, self.verbatim)
 
-def _supporting_sentences(
-    question: HotpotQuestion, paragraphs: list[tuple[str, tuple[str, ...]]], position: dict[str, int]
-) -> list[_Sentence]:
-    found = []
+
+def _supporting_sentences(question: HotpotQuestion, position: Mapping[str, int]) -> list[_Sentence]:
+    paragraphs = {title: sentences for title, sentences in question.paragraphs if title in position}
+    usable = []
     for title, number in question.facts:
         # The dataset holds a few facts whose sentence number lies past the paragraph.
-        if title in position and number < len(paragraphs[position[title]][1]):
-            verbatim = paragraphs[position[title]][1][number].strip()
+        if number < len(paragraphs.get(title, ())):
+            verbatim = paragraphs[title][number].strip()
             text = resolve_subject(verbatim, title)
             if text is not None and 6 <= len(text.split()) <= 40:
-                found.append(_Sentence(position[title], text, verbatim))
-    return found
+                usable.append(_Sentence(position[title], text, verbatim))
+    return usable
 
 
 def resolve_subject(sentence: str, title: str, lang: str = LANG) -> str | None:
@@ -239,17 +219,10 @@ def _supporting(sentences: list[_Sentence], documents: tuple[Document, ...], rng
     if not sentences:
         return None
     chosen = rng.choice(sentences)
-    made = perturb(chosen.text, cited=_text([documents[chosen.document]]), context=_text(documents), lang=LANG, rng=rng)
-    return Statement(
-        text=chosen.text,
-        citations=(chosen.document,),
-        kind="supporting_sentence",
-        span=None if made is None else made.before,
-        evidence=(Evidence(chosen.document, chosen.verbatim),),
-        corrupted=None if made is None else made.text,
-        altered_in=() if made is None else (chosen.document,),
-        edit=None if made is None else made.rule,
-    )
+    cited = (chosen.document,)
+    twin = perturb(chosen.text, cited=_text([documents[chosen.document]]), context=_text(documents), lang=LANG, rng=rng)
+    span = None if twin is None else twin.before
+    return with_twin(Statement(chosen.text, cited, "supporting_sentence", span, (chosen.evidence,)), twin, cited)
 
 
 def _joined(sentences: list[_Sentence], documents: tuple[Document, ...], rng: random.Random) -> Statement | None:
@@ -264,18 +237,16 @@ def _joined(sentences: list[_Sentence], documents: tuple[Document, ...], rng: ra
         return None
     altered = rng.randrange(2)
     cited = _text(documents[half.document] for half in halves)
-    made = perturb(halves[altered].text, cited=cited, context=_text(documents), lang=LANG, rng=rng)
-    twins = [made.text if made is not None and i == altered else half.text for i, half in enumerate(halves)]
-    return Statement(
-        text=join_sentences(halves[0].text, halves[1].text),
-        citations=tuple(sorted(by_document)),
-        kind="joined",
-        span=None if made is None else made.before,
-        evidence=tuple(Evidence(half.document, half.verbatim) for half in halves),
-        corrupted=None if made is None else join_sentences(*twins),
-        altered_in=() if made is None else (halves[altered].document,),
-        edit=None if made is None else made.rule,
-    )
+    twin = perturb(halves[altered].text, cited=cited, context=_text(documents), lang=LANG, rng=rng)
+    texts = [half.text for half in halves]
+    joined = Statement(
+        join_sentences(*texts), tuple(sorted(by_document)), "joined", None if twin is None else twin.before,
+        tuple(half.evidence for half in halves),
+    )  # fmt: skip
+    if twin is not None:
+        texts[altered] = twin.text
+        twin = replace(twin, text=join_sentences(*texts))
+    return with_twin(joined, twin, (halves[altered].document,))
 
 
 def join_sentences(first: str, second: str) -> str:

@@ -35,7 +35,9 @@ from citeverifier.records import (
     open_text,
     pair_from_json,
     pair_to_json,
+    twin_id,
 )
+from citeverifier.text.language import language
 
 log = logging.getLogger(__name__)
 
@@ -197,3 +199,17 @@ def fingerprint(records: Sequence[Record]) -> Fingerprint:
         row = pair_to_json(record) if isinstance(record, Pair) else example_to_json(record)
         digest.update(json.dumps(row, ensure_ascii=False, sort_keys=True).encode())
     return Fingerprint(len(records), digest.hexdigest())
+
+
+def vary_titles(pairs: Iterable[Pair], dropped: float, replaced: float, seed: int) -> Iterator[Pair]:
+    """The pairs: a share `dropped` without document titles, a share `replaced` titled "Document", the rest as they are.
+
+    A verifier that always saw "TITLE: TEXT" leans on the title for who "he" is, and falls where a retriever gives none.
+    All pairs of a statement and of its twin fare alike, so that titles tell no label.
+    """
+    for pair in pairs:
+        drawn = random.Random(f"{seed}:titles:{twin_id(pair.statement_id)}:{pair.lang}").random()
+        if drawn < dropped + replaced:
+            title = "" if drawn < dropped else language(pair.lang).untitled
+            pair = replace(pair, documents=tuple(replace(document, title=title) for document in pair.documents))
+        yield pair

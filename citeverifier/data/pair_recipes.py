@@ -24,9 +24,9 @@ supported as unsupported premises.
 from __future__ import annotations
 
 import random
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from citeverifier.records import Document, Example, Interval, Pair, Statement, Support, statement_id
@@ -52,16 +52,15 @@ class _SizeBalance:
     """
 
     def __init__(self) -> None:
-        self._counts: dict[Interval, Counter[int]] = {}
+        self._counts: defaultdict[Interval, Counter[int]] = defaultdict(Counter)
 
     def choose(self, interval: Interval, smallest: int, largest: int, rng: random.Random) -> int:
-        counts = self._counts.setdefault(interval, Counter())
+        counts, full = self._counts[interval], self._counts[FULL]
         options = list(range(smallest, largest + 1))
         rng.shuffle(options)
         if interval == FULL:
             size = min(options, key=lambda n: counts[n])
         else:
-            full = self._counts.get(FULL, Counter())
             total, own = max(1, full.total()), max(1, counts.total())
             size = max(options, key=lambda n: full[n] / total - counts[n] / own)
         counts[size] += 1
@@ -83,19 +82,15 @@ def ordinal_pairs(
     of another group with probability `far_share`. With `cross_lingual`, each statement of an example that is there in
     two languages also meets the other language's documents (examples of one id must follow each other).
     """
-    sizes = _SizeBalance()
-    far = _FarDocuments()
+    recipe = _Recipe(seed, max_documents, context_share, far_share, _SizeBalance(), _FarDocuments())
     for _, versions in groupby(examples, key=lambda example: example.id):
         aligned = list(versions)
         for example in aligned:
             for source in aligned if cross_lingual else [example]:
-                for number in range(len(example.statements)):
-                    if number >= len(source.statements):
-                        continue
-                    builder = _Builder(example, source, number, seed, max_documents, context_share, sizes)
-                    yield from builder.pairs(far, far_share)
+                for number in range(min(len(example.statements), len(source.statements))):
+                    yield from _Builder(recipe, example, source, number).pairs()
         for example in aligned:
-            far.add(example)
+            recipe.far.add(example)
 
 
 class _FarDocuments:
@@ -133,66 +128,67 @@ def nearest_lengths(wanted: Sequence[int], lengths: Sequence[int]) -> list[int]:
     return found
 
 
+@dataclass(frozen=True)
+class _Recipe:
+    """What the pairs of a run of `ordinal_pairs` have in common: its settings, sizes so far, documents seen so far."""
+
+    seed: int
+    max_documents: int
+    context_share: float
+    far_share: float
+    sizes: _SizeBalance
+    far: _FarDocuments
+
+
 class _Builder:
     """The pairs of one statement of `example` with the documents of `source`: another language's version, or itself."""
 
-    def __init__(
-        self,
-        example: Example,
-        source: Example,
-        number: int,
-        seed: int,
-        max_documents: int,
-        context_share: float,
-        sizes: _SizeBalance,
-    ) -> None:
-        self.example, self.source, self.number = example, source, number
+    def __init__(self, recipe: _Recipe, example: Example, source: Example, number: int) -> None:
+        self.recipe, self.example, self.source, self.number = recipe, example, source, number
         self.statement: Statement = example.statements[number]
-        self.rng = random.Random(f"{seed}:{example.id}:{example.lang}:{source.lang}:{number}")
-        self.max_documents, self.context_share, self.sizes = max_documents, context_share, sizes
+        self.rng = random.Random(f"{recipe.seed}:{example.id}:{example.lang}:{source.lang}:{number}")
         self.cited = list(self.statement.citations)
         self.others = [i for i in range(len(source.documents)) if i not in self.cited]
-        self.made = 0
+        self.count = 0
 
-    def pairs(self, far: _FarDocuments, far_share: float) -> Iterator[Pair]:
-        if not 1 <= len(self.cited) <= self.max_documents:
+    def pairs(self) -> Iterator[Pair]:
+        if not 1 <= len(self.cited) <= self.recipe.max_documents:
             return  # an uncited statement has no premise of its own; one citing more cannot be shown whole
-        yield from self._premise("gold", FULL, self.cited)
-        yield from self._premise("gold", FULL, self.cited)
+        yield self._premise("gold", FULL, self.cited)
+        yield self._premise("gold", FULL, self.cited)
         if len(self.cited) == 2:
             alone = PARTIAL if self.statement.kind in APART else AT_LEAST_PARTIAL
-            yield from self._premise("half", alone, [self.rng.choice(self.cited)])
-        yield from self._irrelevant(far, far_share)
+            yield self._premise("half", alone, [self.rng.choice(self.cited)])
+        yield from self._irrelevant()
         if self.statement.corrupted is not None:
-            yield from self._twin()
+            yield self._twin()
 
     def _size(self, interval: Interval, smallest: int, available: int) -> int:
-        return self.sizes.choose(interval, smallest, max(smallest, min(self.max_documents, available)), self.rng)
+        largest = max(smallest, min(self.recipe.max_documents, available))
+        return self.recipe.sizes.choose(interval, smallest, largest, self.rng)
 
-    def _premise(
-        self, how: str, interval: Interval, positions: Sequence[int], *, corrupted: bool = False
-    ) -> Iterator[Pair]:
-        """One pair whose premise holds `positions`, padded by documents that are not cited."""
+    def _premise(self, how: str, interval: Interval, positions: Sequence[int], *, corrupted: bool = False) -> Pair:
+        """A pair whose premise holds `positions`, padded by documents that are not cited."""
         size = self._size(interval, len(positions), len(positions) + len(self.others))
         missing = [i for i in self.cited if i not in positions]
         chosen = [*positions, *self._uncited(missing, size - len(positions))]
-        yield self._pair(how, interval, [self.source.documents[i] for i in chosen], corrupted=corrupted)
+        return self._pair(how, interval, [self.source.documents[i] for i in chosen], corrupted=corrupted)
 
     def _uncited(self, instead_of: Sequence[int], count: int) -> list[int]:
         """`count` documents that are not cited: first, as long as those they stand for, then any."""
         lengths = [_length(document) for document in self.source.documents]
-        others = [lengths[i] for i in self.others]
-        stand_ins = [self.others[k] for k in nearest_lengths([lengths[i] for i in instead_of][:count], others)]
+        nearest = nearest_lengths([lengths[i] for i in instead_of][:count], [lengths[i] for i in self.others])
+        stand_ins = [self.others[k] for k in nearest]
         rest = [i for i in self.others if i not in stand_ins]
         return [*stand_ins, *self.rng.sample(rest, count - len(stand_ins))]
 
-    def _irrelevant(self, far: _FarDocuments, far_share: float) -> Iterator[Pair]:
+    def _irrelevant(self) -> Iterator[Pair]:
         documents: list[Document] = []
-        if self.rng.random() < far_share:
-            size = self._size(NONE, 1, self.max_documents)
+        if self.rng.random() < self.recipe.far_share:
+            size = self._size(NONE, 1, self.recipe.max_documents)
             alike = [*self.cited, *self.rng.sample(self.others, min(len(self.others), size))][:size]
             lengths = [_length(self.source.documents[i]) for i in alike]
-            documents = far.draw(lengths, self.source.lang, self.source.group, self.rng)
+            documents = self.recipe.far.draw(lengths, self.source.lang, self.source.group, self.rng)
             how = "irrelevant_far"
         if not documents and self.others:
             size = self._size(NONE, 1, len(self.others))
@@ -202,42 +198,42 @@ class _Builder:
         if documents:
             yield self._pair(how, NONE, documents)
 
-    def _twin(self) -> Iterator[Pair]:
+    def _twin(self) -> Pair:
         altered = list(self.statement.altered_in)
-        untouched = [i for i in self.cited if i not in altered]
         choices = [("twin_altered", NONE, [i]) for i in altered]
         if len(self.cited) > 1:
-            choices += [("twin_other", BELOW_FULL, [i]) for i in untouched]
+            choices += [("twin_other", BELOW_FULL, [i]) for i in self.cited if i not in altered]
             choices += [("twin_all", BELOW_FULL, self.cited)] * 2
         elif not altered:
             choices = [("twin_all", BELOW_FULL, self.cited)]
         how, interval, positions = self.rng.choice(choices)
-        yield from self._premise(how, interval, positions, corrupted=True)
+        return self._premise(how, interval, positions, corrupted=True)
 
     def _pair(self, how: str, interval: Interval, documents: list[Document], *, corrupted: bool = False) -> Pair:
         self.rng.shuffle(documents)
-        kind = f"{how}:{self.statement.kind}"
-        if corrupted:
-            kind += f":{self.statement.edit or 'edit'}"
+        languages = f"{self.example.lang}-{self.source.lang}"
+        parts = [how, self.statement.kind, *([self.statement.edit or "edit"] if corrupted else [])]
         if self.source.lang != self.example.lang:
-            kind += f":{self.example.lang}-{self.source.lang}"
-        context = preceding(self.example, self.number) if self.rng.random() < self.context_share else None
-        self.made += 1
-        ending = f"{self.example.lang}-{self.source.lang}/{self.made}"
-        return _pair(self.example, self.number, ending, kind, interval, documents, corrupted=corrupted, context=context)
+            parts.append(languages)
+        context = preceding(self.example, self.number) if self.rng.random() < self.recipe.context_share else None
+        self.count += 1
+        ending = f"{languages}/{self.count}"
+        return _pair(
+            self.example,
+            self.number,
+            ending,
+            ":".join(parts),
+            interval,
+            documents,
+            corrupted=corrupted,
+            context=context,
+        )
 
 
 def _pair(
-    example: Example,
-    number: int,
-    ending: str,
-    kind: str,
-    interval: Interval,
-    documents: Iterable[Document],
-    *,
-    corrupted: bool = False,
-    context: str | None = None,
-) -> Pair:
+    example: Example, number: int, ending: str, kind: str, interval: Interval, documents: Iterable[Document], *,
+    corrupted: bool = False, context: str | None = None,
+) -> Pair:  # fmt: skip
     """A pair of an example's statement or of its twin; `ending` makes its id one of its own."""
     statement, identity = example.statements[number], statement_id(example, number, corrupted=corrupted)
     return Pair.of(
@@ -280,33 +276,31 @@ def single_document_pairs(examples: Iterable[Example], *, seed: int = 13, size: 
                 yield _pair(example, number, f"{example.lang}/{how}", kind, interval, documents, corrupted=corrupted)
 
 
-def with_distractors(
-    pairs: Iterable[Pair], *, seed: int = 13, max_documents: int = 3, irrelevant_share: float = 0.5
-) -> Iterator[Pair]:
+def with_distractors(pairs: Iterable[Pair]) -> Iterator[Pair]:
     """Pairs of a natural source (claims with their evidence), padded, and irrelevant ones made from them.
 
-    Premises grow to one, two or three documents by documents of other groups; each supported pair is followed, with
-    probability `irrelevant_share`, by the same claim with documents of other groups only (support none).
+    Premises grow to one, two or three documents by documents of other groups; every second supported pair, drawn, is
+    followed by the same claim with documents of other groups only (support none).
     """
     rolling: deque[tuple[str, Document]] = deque(maxlen=300)
     for pair in pairs:
-        rng = random.Random(f"{seed}:{pair.id}")
+        rng = random.Random(f"13:{pair.id}")
         others = [document for group, document in rolling if group != pair.group]
-        size = rng.randint(1, max_documents)
-        padding = rng.sample(others, max(0, min(len(others), size - len(pair.documents))))
-        documents = [*pair.documents, *padding]
+        missing = rng.randint(1, 3) - len(pair.documents)
+        documents = [*pair.documents, *rng.sample(others, max(0, min(len(others), missing)))]
         rng.shuffle(documents)
         yield replace(pair, documents=tuple(documents))
-        if pair.reaches(Support.PARTIAL) and len(others) >= max_documents and rng.random() < irrelevant_share:
-            yield replace(
-                pair,
-                id=f"{pair.id}/irrelevant",
-                documents=tuple(rng.sample(others, rng.randint(1, max_documents))),
-                kind=f"irrelevant_far:{pair.kind.split(':', 1)[-1]}",
-                support_min=Support.NONE,
-                support_max=Support.NONE,
+        if pair.reaches(Support.PARTIAL) and len(others) >= 3 and rng.random() < 0.5:
+            irrelevant = replace(
+                pair, id=f"{pair.id}/irrelevant", documents=tuple(rng.sample(others, rng.randint(1, 3)))
             )
+            yield _none(irrelevant, f"irrelevant_far:{pair.kind.split(':', 1)[-1]}")
         rolling.extend((pair.group, document) for document in pair.documents)
+
+
+def _none(pair: Pair, kind: str) -> Pair:
+    """The pair, unsupported."""
+    return replace(pair, kind=kind, support_min=Support.NONE, support_max=Support.NONE)
 
 
 def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1)) -> Iterator[Pair]:
@@ -330,14 +324,8 @@ def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1))
                 yield positive
                 near = _by_nearness(cited, others)
                 for n in dict.fromkeys(min(n, len(near)) for n in ns):
-                    yield replace(
-                        positive,
-                        id=f"{identity}/{example.lang}/nearest{n}",
-                        documents=(near[n - 1],),
-                        kind=f"nearest_{n}:{statement.kind}",
-                        support_min=Support.NONE,
-                        support_max=Support.NONE,
-                    )
+                    negative = replace(positive, id=f"{identity}/{example.lang}/nearest{n}", documents=(near[n - 1],))
+                    yield _none(negative, f"nearest_{n}:{statement.kind}")
 
 
 def _by_nearness(document: Document, others: Sequence[Document]) -> list[Document]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import count
 
+from citeverifier.records import Statement
 from citeverifier.text.language import Language, language, words_of_all
 from citeverifier.text.words import words
 
@@ -30,6 +32,15 @@ class Perturbation:
     rule: str
     before: str
     after: str
+
+
+def with_twin(
+    statement: Statement, twin: Perturbation | None, altered_in: Sequence[int], before: str = ""
+) -> Statement:
+    """The statement with its twin, if there is one; `before` stands before the altered text."""
+    if twin is None:
+        return statement
+    return replace(statement, corrupted=f"{before}{twin.text}", altered_in=tuple(altered_in), edit=twin.rule)
 
 
 def is_year(value: str) -> bool:
@@ -79,17 +90,16 @@ def names(text: str, lang: str) -> list[str]:
 def other_number(value: str, cited: str, context: str, rng: random.Random) -> str:
     """A number of the same shape, absent from the cited text: one of the context's, or the value moved a little."""
     taken = set(words(cited))
-    same_shape = [
-        n
-        for n in dict.fromkeys(numbers(context))
-        if len(n) == len(value) and is_year(n) == is_year(value) and n.isdigit() == value.isdigit() and n != value
-    ]
-    free = [n for n in same_shape if words(n)[0] not in taken]
+
+    def shape(number: str) -> tuple[int, bool, bool]:
+        return len(number), is_year(number), number.isdigit()
+
+    alike = [n for n in dict.fromkeys(numbers(context)) if shape(n) == shape(value) and n != value]
+    free = [n for n in alike if words(n)[0] not in taken]
     if free and rng.random() < 0.5:
         return rng.choice(free)
     digits = [i for i, c in enumerate(value) if c.isdigit()]
-    tried = 0
-    while True:  # ends: after every 50 values that the cited text holds, they grow by a digit
+    for tried in count():  # ends: after every 50 values that the cited text holds, they grow by a digit
         place = rng.choice(digits[-2:] if len(digits) > 1 else digits)
         moved = list(value)
         moved[place] = rng.choice([d for d in "123456789" if d != value[place]])
@@ -97,8 +107,8 @@ def other_number(value: str, cited: str, context: str, rng: random.Random) -> st
             moved.insert(place, rng.choice("12345"))
         candidate = "".join([*rng.choices("123456789", k=tried // 50), *moved])
         if words(candidate)[0] not in taken:
-            return candidate
-        tried += 1
+            break
+    return candidate
 
 
 def other_name(value: str, sources: Sequence[str], avoid: str, lang: str, rng: random.Random) -> str | None:
@@ -126,15 +136,18 @@ def _replace_number(text: str, before: str, after: str) -> str:
     return text[: match.start()] + after + text[match.end() :]
 
 
-def _number_rule(dates: bool) -> Callable[[str, str, str, Language, random.Random], Perturbation | None]:
+_Rule = Callable[[str, str, str, Language, random.Random], Perturbation | None]
+
+
+def _change_number(text: str, before: str, cited: str, context: str, rng: random.Random) -> Perturbation:
+    after = other_number(before, cited, context, rng)
+    return Perturbation(_replace_number(text, before, after), "date" if is_year(before) else "number", before, after)
+
+
+def _number_rule(dates: bool) -> _Rule:
     def rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
-        found = [n for n in numbers(text) if is_year(n) == dates]
-        if not found:
-            return None
-        before = rng.choice(found)
-        after = other_number(before, cited, context, rng)
-        changed = _replace_number(text, before, after)
-        return Perturbation(changed, "date" if dates else "number", before, after)
+        fitting = [n for n in numbers(text) if is_year(n) == dates]
+        return _change_number(text, rng.choice(fitting), cited, context, rng) if fitting else None
 
     return rule
 
@@ -144,37 +157,35 @@ def _name_rule(text: str, cited: str, context: str, lang: Language, rng: random.
     held, of_cited = set(words(cited)), set(names(cited, lang.code))
     first = text.split(" ", 1)[0]
     candidates = [*([first] if first in of_cited else []), *names(text, lang.code)]
-    found = [name for name in dict.fromkeys(candidates) if set(words(name)) <= held]
-    if not found:
+    known = [name for name in dict.fromkeys(candidates) if set(words(name)) <= held]
+    if not known:
         return None
-    before = rng.choice(found)
+    before = rng.choice(known)
     after = other_name(before, (cited, context), text, lang.code, rng)
     changed = None if after is None else _replace_once(text, before, after)
     return None if changed is None or after is None else Perturbation(changed, "name", before, after)
 
 
-def _exchange(text: str, swaps: Sequence[tuple[str, str]], rule: str, rng: random.Random) -> Perturbation | None:
-    """Replace one side of a swap by the other. A longer side wins over a shorter one that it contains."""
-    sides = [(a, b) for a, b in swaps] + [(b, a) for a, b in swaps]
-    present = [(a, b) for a, b in sides if re.search(rf"(?<!\w){re.escape(a)}(?!\w)", text)]
-    present = [(a, b) for a, b in present if not any(a != other and a in other.split() for other, _ in present)]
-    if not present:
-        return None
-    before, after = rng.choice(present)
-    changed = _replace_once(text, before, after)
-    return None if changed is None else Perturbation(changed, rule, before, after)
+def _exchange_rule(name: str, attribute: str) -> _Rule:
+    """Replaces one side of a language's pairs of words by the other; a longer side wins over one that it contains."""
 
+    def rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
+        swaps = getattr(lang, attribute)
+        sides = [(a, b) for a, b in swaps] + [(b, a) for a, b in swaps]
+        present = [(a, b) for a, b in sides if re.search(rf"(?<!\w){re.escape(a)}(?!\w)", text)]
+        present = [(a, b) for a, b in present if not any(a != other and a in other.split() for other, _ in present)]
+        if not present:
+            return None
+        before, after = rng.choice(present)
+        changed = _replace_once(text, before, after)
+        return None if changed is None else Perturbation(changed, name, before, after)
 
-def _comparison_rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
-    return _exchange(text, lang.opposites, "comparison", rng)
-
-
-def _negation_rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
-    return _exchange(text, lang.negations, "negation", rng)
+    return rule
 
 
 # A negation is a word that statements rarely hold and twins would always hold, so it comes last and seldom.
-_RULES = (_number_rule(dates=True), _number_rule(dates=False), _name_rule, _comparison_rule)
+_RULES = (_number_rule(dates=True), _number_rule(dates=False), _name_rule, _exchange_rule("comparison", "opposites"))
+_NEGATION = _exchange_rule("negation", "negations")
 _NEGATION_SHARE = 0.05
 
 
@@ -187,11 +198,11 @@ def perturb(text: str, *, cited: str, context: str, lang: str, rng: random.Rando
     words_of = language(lang)
     rules = list(_RULES)
     rng.shuffle(rules)
-    order = [_negation_rule, *rules] if rng.random() < _NEGATION_SHARE else [*rules, _negation_rule]
+    order = [_NEGATION, *rules] if rng.random() < _NEGATION_SHARE else [*rules, _NEGATION]
     for rule in order:
-        made = rule(text, cited, context, words_of, rng)
-        if made is not None and made.text != text:
-            return made
+        twin = rule(text, cited, context, words_of, rng)
+        if twin is not None and twin.text != text:
+            return twin
     return None
 
 
@@ -203,12 +214,8 @@ def perturb_answer(
     if answer.strip().lower() in (yes, no):
         other = no if answer.strip().lower() == yes else yes
         return Perturbation(other, "negation", answer, other)
-    found = numbers(answer)
-    if found:
-        before = rng.choice(found)
-        after = other_number(before, cited, context, rng)
-        changed = _replace_number(answer, before, after)
-        return Perturbation(changed, "date" if is_year(before) else "number", before, after)
+    if numbers(answer):
+        return _change_number(answer, rng.choice(numbers(answer)), cited, context, rng)
     # An option that the question itself names ("X or Y?") is the hardest wrong answer.
     options = [n for n in names(question.split(" ", 1)[-1], lang) if not set(words(n)) & set(words(answer))]
     if answer in question and options:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from citeverifier.data.labelled import digest, labelled_pair
+from citeverifier.data.claims import digest, labelled_pair
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL
 from citeverifier.data.rows import SourceRow, drawn, read_rows
 from citeverifier.data.splits import in_split

@@ -67,17 +67,6 @@ class Leaks:
     shared_document: int
     shared_statement: int
 
-    @property
-    def dropped(self) -> int:
-        """Number of dropped records."""
-        return self.shared_group + self.shared_document + self.shared_statement
-
-    def __str__(self) -> str:
-        return (
-            f"kept {self.kept}, dropped {self.dropped} (group in dev or test: {self.shared_group}, "
-            f"document in dev or test: {self.shared_document}, statement in dev or test: {self.shared_statement})"
-        )
-
 
 def _statements(record: Example | Pair) -> list[str]:
     if isinstance(record, Pair):
