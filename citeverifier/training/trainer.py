@@ -15,7 +15,7 @@ from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, Traini
 
 from citeverifier.models.device import native_bf16
 from citeverifier.processes import world_size
-from citeverifier.training.build import build_model, build_optimizer, encoder_of
+from citeverifier.training.build import build_model, build_optimizer
 from citeverifier.training.finished import CHECKPOINTS, last_whole
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.throughput import Throughput
@@ -60,7 +60,7 @@ class VerifierTrainer(Trainer):
     ) -> None:
         self.options = options
         arguments = training_arguments(options, len(order) // pairs_a_step(options), best)
-        self.throughput = Throughput(encoder_of(model), arguments.bf16)
+        self.throughput = Throughput()
         callbacks: list[TrainerCallback] = [self.throughput]
         if options.patience is not None:
             callbacks.append(EarlyStoppingCallback(options.patience))
@@ -99,12 +99,7 @@ class VerifierTrainer(Trainer):
         """`Throughput.report`, logged; every process must call it."""
         measured = self.throughput.report()
         if measured:
-            log.info(
-                "trained on %.0f real tokens a second, %.0f %% model FLOPs utilisation of %.2f TFLOP/s a process",
-                measured["tokens_per_second"],
-                100 * measured["mfu"],
-                measured["peak_tflops"],
-            )
+            log.info("trained on %.0f real tokens a second", measured["tokens_per_second"])
         return measured
 
     def trained_model(self) -> Any:

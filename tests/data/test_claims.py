@@ -15,7 +15,7 @@ import pytest
 from citeverifier.data.claims import load_attributionbench, load_factcg, load_gensearch, load_natural, load_wice
 from citeverifier.data.fever import load_fever
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL, Interval
-from citeverifier.data.splits import split_of
+from citeverifier.data.splits import in_split
 from citeverifier.records import Document, Pair, RecordError, Support, pair_to_json, write_jsonl
 
 Loader = Callable[..., list[Pair]]
@@ -24,13 +24,8 @@ Row = dict[str, Any]
 
 def fever(claim: str, label: str, *evidence: tuple[str, int, str]) -> Row:
     """A FEVER row: the evidence is (page, sentence number, sentence), one annotation for all."""
-    return {
-        "id": 1,
-        "question": claim,
-        "label": label,
-        "evidence": [[[9, 8, page, number] for page, number, _ in evidence]],
-        "pars": [sentence for _, _, sentence in evidence],
-    }
+    pages, sentences = [[9, 8, page, number] for page, number, _ in evidence], [sentence for *_, sentence in evidence]
+    return {"id": 1, "question": claim, "label": label, "evidence": [pages], "pars": sentences}
 
 
 def factcg(claim: str, document: str, label: Any) -> Row:
@@ -42,14 +37,24 @@ def wice(claim: str, evidence: list[str], label: str, identity: str = "dev1") ->
 
 
 def attributionbench(claim: str, references: list[str], label: str, question: str = "Who sings?") -> Row:
-    return {
-        "question": question,
-        "claim": claim,
-        "references": references,
-        "attribution_label": label,
-        "src_dataset": "ExpertQA",
-        "id": "ExpertQA_1",
+    said = {"question": question, "claim": claim, "references": references, "attribution_label": label}
+    return said | {"src_dataset": "ExpertQA", "id": "ExpertQA_1"}
+
+
+def gensearch(statement: str, label: Any, text: str = "A page.", **more: Any) -> Row:
+    """A row of the published verifiability judgements."""
+    said = {
+        "query": "Which river is longest?",
+        "response": "The Vistula [1][2]. It is old [1].",
+        "statement": statement,
     }
+    source = {"source_title": "Page title", "source_content_title": None, "source_text": text, "source_raw_text": text}
+    judged = {
+        "source_supports_statement": label,
+        "source_localized_evidence": None,
+        "source_url": "https://example.org",
+    }
+    return said | source | judged | more
 
 
 @pytest.fixture
@@ -80,6 +85,9 @@ LABELS: list[tuple[Loader, Row, Interval]] = [
     (load_wice, wice("C.", ["S."], "not_supported"), NONE),
     (load_attributionbench, attributionbench("C.", ["S."], "attributable"), FULL),
     (load_attributionbench, attributionbench("C.", ["S."], "not attributable"), BELOW_FULL),
+    (load_gensearch, gensearch("C.", "complete_support", "S."), FULL),
+    (load_gensearch, gensearch("C.", "partial_support", "S."), PARTIAL),
+    (load_gensearch, gensearch("C.", "no_support", "S."), NONE),
 ]
 
 
@@ -93,37 +101,26 @@ def test_an_interval_says_no_more_than_the_label(
 
 
 @pytest.mark.parametrize(
-    ("load", "good", "key", "bad"),
+    ("load", "good", "label", "bad", "column"),
     [
-        (load_fever, LABELS[0][1], "label", "NOT ENOUGH INFO"),
-        (load_factcg, LABELS[2][1], "orig_label", 2),
-        (load_factcg, LABELS[2][1], "orig_label", "1"),
-        (load_wice, LABELS[4][1], "label", None),
-        (load_attributionbench, LABELS[7][1], "attribution_label", "Attributable"),
+        (load_fever, LABELS[0][1], "label", "NOT ENOUGH INFO", "pars"),
+        (load_factcg, LABELS[2][1], "orig_label", 2, "text_a"),
+        (load_factcg, LABELS[2][1], "orig_label", "1", "text_b"),
+        (load_wice, LABELS[4][1], "label", None, "evidence"),
+        (load_attributionbench, LABELS[7][1], "attribution_label", "Attributable", "references"),
+        (load_gensearch, LABELS[9][1], "source_supports_statement", "unclear", "source_text"),
     ],
 )
-def test_a_bad_label_says_where_and_what(
-    load: Loader, good: Row, key: str, bad: Any, file: Callable[..., Path]
+def test_a_bad_row_says_where_and_what(
+    load: Loader, good: Row, label: str, bad: Any, column: str, file: Callable[..., Path]
 ) -> None:
-    path = file(good, good | {key: bad})
+    path = file(good, good | {label: bad})
     with pytest.raises(RecordError) as raised:
         load(path)
-    assert str(raised.value).startswith(f"{path}:2: key {key!r}: expected one of ")
+    assert str(raised.value).startswith(f"{path}:2: key {label!r}: expected one of ")
     assert str(raised.value).endswith(f", got {bad!r}")
-
-
-@pytest.mark.parametrize(
-    ("load", "good", "key"),
-    [
-        (load_fever, LABELS[0][1], "pars"),
-        (load_factcg, LABELS[2][1], "text_a"),
-        (load_wice, LABELS[4][1], "evidence"),
-        (load_attributionbench, LABELS[7][1], "references"),
-    ],
-)
-def test_a_missing_key_says_where_and_which(load: Loader, good: Row, key: str, file: Callable[..., Path]) -> None:
-    path = file(good, {name: value for name, value in good.items() if name != key})
-    with pytest.raises(RecordError, match=rf":2: key '{key}': expected a value, got a row with ") as raised:
+    path = file(good, {name: value for name, value in good.items() if name != column})
+    with pytest.raises(RecordError, match=rf":2: key '{column}': expected a value, got a row with ") as raised:
         load(path)
     assert str(path) in str(raised.value)
 
@@ -171,16 +168,12 @@ def test_fever_claims_that_share_a_page_share_a_group(file: Callable[..., Path])
     assert groups[2] == "fever:Four"
 
 
-def test_fever_evidence_counted_otherwise_stays_one_page(file: Callable[..., Path]) -> None:
-    row = fever("A.", "SUPPORTS", ("One", 0, "S."), ("Two", 0, "T.")) | {"pars": ["S. T. U."]}
-    (pair,) = load_fever(file(row))
-    assert pair.documents == (Document("One", "S. T. U."),)
-
-
-def test_fever_claims_with_long_evidence_are_left_out(file: Callable[..., Path]) -> None:
-    long = fever("A.", "SUPPORTS", *(("One", i, f"S{i}.") for i in range(4)))
-    pairs = load_fever(file(long, fever("B.", "SUPPORTS", *(("One", i, f"S{i}.") for i in range(3)))))
-    assert [(pair.id, pair.statement) for pair in pairs] == [("fever:2", "B.")]
+def test_fever_evidence_that_is_counted_otherwise_or_long(file: Callable[..., Path]) -> None:
+    otherwise = fever("A.", "SUPPORTS", ("One", 0, "S."), ("Two", 0, "T.")) | {"pars": ["S. T. U."]}
+    longer, long = (fever("B.", "SUPPORTS", *(("One", i, f"S{i}.") for i in range(count))) for count in (4, 3))
+    one_page, kept = load_fever(file(otherwise, longer, long))
+    assert one_page.documents == (Document("One", "S. T. U."),)
+    assert (kept.id, kept.statement) == ("fever:3", "B.")
 
 
 # --- the others -------------------------------------------------------------------------------------------------------
@@ -247,16 +240,13 @@ def test_splits_by_group_and_padding_by_other_groups(
     path = file(*(row(i) for i in range(200)))
     shares = {"train": 0.6, "dev": 0.4}
     pairs = load(path)
-    train, dev = (load(path, split, shares, distractors=False) for split in ("train", "dev"))
+    train, dev = (in_split(pairs, split, shares) for split in ("train", "dev"))
     assert len({pair.group for pair in pairs}) == 100
-    assert train == [pair for pair in pairs if split_of(pair.group, shares) == "train"]
-    assert sorted(pair.id for pair in train + dev) == sorted(pair.id for pair in pairs)
     assert min(len(train), len(dev)) > 40
     padded = load(path, "train", shares)
     assert [pair.id for pair in padded if not pair.id.endswith("/irrelevant")] == [pair.id for pair in train]
     assert {len(pair.documents) for pair in padded} == {1, 2, 3}
     assert padded == load(path, "train", shares)
-    assert padded != load(path, "train", shares, seed=14)
     known = {document for pair in train for document in pair.documents}
     assert {document for pair in padded for document in pair.documents} <= known  # none crosses from dev
 
@@ -306,23 +296,6 @@ def test_real_fever_gives_a_pair_a_claim_with_short_evidence(real_data: Path) ->
 # --- generative search engines ---------------------------------------------------------------------------------------
 
 
-def gensearch(statement: str, label: str, text: str = "A page.", **more: Any) -> Row:
-    """A row of the published verifiability judgements."""
-    return {
-        "query": "Which river is longest?",
-        "response": "The Vistula [1][2]. It is old [1].",
-        "statement": statement,
-        "source_title": "Page title",
-        "source_content_title": None,
-        "source_text": text,
-        "source_raw_text": text,
-        "source_supports_statement": label,
-        "source_localized_evidence": None,
-        "source_url": "https://example.org",
-        **more,
-    }
-
-
 def test_gensearch_citations_of_a_statement_belong_together(file: Callable[..., Path]) -> None:
     path = file(
         gensearch("The Vistula.", "complete_support", source_localized_evidence="It is long.\n\n Longest of all. "),
@@ -344,17 +317,6 @@ def test_gensearch_pages_without_text_are_counted(file: Callable[..., Path], cap
     rows = [gensearch("A.", "complete_support"), gensearch("B.", "no_support", " "), gensearch("C.", "no_support", "")]
     assert len(load_gensearch(file(*rows))) == 1
     assert "2 citations of pages without text left out" in caplog.text
-
-
-def test_gensearch_bad_rows_are_named(file: Callable[..., Path]) -> None:
-    with pytest.raises(
-        RecordError, match=r"1: key 'source_supports_statement': expected one of 'complete.* got 'unclear'"
-    ):
-        load_gensearch(file(gensearch("A.", "unclear")))
-    row = gensearch("A.", "no_support")
-    del row["source_text"]
-    with pytest.raises(RecordError, match=r"key 'source_text': expected a value, got a row with query"):
-        load_gensearch(file(row))
 
 
 def test_wice_evidence_is_what_any_annotator_chose(file: Callable[..., Path]) -> None:

@@ -45,14 +45,8 @@ def interval(pair: Pair) -> tuple[Support | None, Support | None]:
 
 
 def fever(claim: str, label: str, *evidence: tuple[str, str]) -> Row:
-    return {
-        "claim": claim,
-        "label": label,
-        "evidence": [[page, str(number), sentence] for number, (page, sentence) in enumerate(evidence)],
-        "id": "1",
-        "verifiable": "VERIFIABLE",
-        "original_id": "1",
-    }
+    sentences = [[page, str(number), sentence] for number, (page, sentence) in enumerate(evidence)]
+    return {"claim": claim, "label": label, "evidence": sentences, "id": "1", "verifiable": "VERIFIABLE"}
 
 
 def test_fever_rows_of_the_hub(hub: Write) -> None:
@@ -70,19 +64,16 @@ def test_fever_rows_of_the_hub(hub: Write) -> None:
     assert (first.id, first.group, second.group) == ("fever:dev-1", "fever:The_Paper_-LRB-film-RRB-", "fever:Rome")
     assert (second.kind, second.lang) == ("labelled:fever", "en")
     assert [pair.statement for split in ("train", "test") for pair in load_fever(path, split)] == ["T.", "B."]
-    with pytest.raises(ValueError, match="expected a split of train, dev, test, got 'validation'"):
-        load_fever(path, "validation")
+    with pytest.raises(ValueError, match="expected a split 'trian', got "):
+        load_fever(path, "trian")
 
 
 def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
     path = hub(train=[fever(f"C{i}.", "SUPPORTS", (f"P{i}", f"S{i} .")) for i in range(40)])
-    drawn = load_fever(path, "train", rows=30, distractors=False)
-    assert len(drawn) == 30
-    assert drawn == load_fever(path, "train", rows=30, distractors=False)
     padded = load_fever(path, "train", rows=30)
-    assert {pair.id for pair in padded} >= {pair.id for pair in drawn}
+    assert sum(not pair.id.endswith("/irrelevant") for pair in padded) == 30
+    assert padded == load_fever(path, "train", rows=30)
     assert {interval(pair) for pair in padded} == {FULL, NONE}
-    assert padded != load_fever(path, "train", rows=30, seed=14)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +111,7 @@ def test_llm_aggrefact_rows_keep_their_dataset(hub: Write) -> None:
     assert pairs[0].group == pairs[1].group != pairs[2].group
     assert [pair.id for pair in load_llm_aggrefact(path, "dev")] == ["llm_aggrefact:dev-1"]
     assert len(load_llm_aggrefact(path, rows=2)) == 2
-    with pytest.raises(ValueError, match="expected a split of dev, test, got 'train'"):
+    with pytest.raises(ValueError, match="expected a split 'train', got "):
         load_llm_aggrefact(path, "train")
 
 
@@ -143,19 +134,10 @@ OUTPUT = "Dr. Nowak opened the bridge.  It is long.\nShips pass."
 
 
 def ragtruth(labels: Any, output: str = OUTPUT, **changed: Any) -> Row:
-    return {
-        "id": "1",
-        "query": "Who opened it?",
-        "context": "passage 1:The bridge is new.\n\npassage 2:Nowak opened it.\n\n",
-        "output": output,
-        "task_type": "QA",
-        "quality": "good",
-        "model": "m",
-        "temperature": 0.7,
-        "hallucination_labels": labels if isinstance(labels, str) else json.dumps(labels),
-        "hallucination_labels_processed": {"evident_conflict": 0, "baseless_info": 0},
-        "input_str": "",
-    } | changed
+    context = "passage 1:The bridge is new.\n\npassage 2:Nowak opened it.\n\n"
+    asked = {"id": "1", "query": "Who opened it?", "context": context, "output": output, "task_type": "QA"}
+    told = labels if isinstance(labels, str) else json.dumps(labels)
+    return asked | {"quality": "good", "model": "m", "temperature": 0.7, "hallucination_labels": told} | changed
 
 
 def span(text: str) -> Row:

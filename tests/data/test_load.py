@@ -15,7 +15,17 @@ import pytest
 from hub_folders import LAYOUTS, hotpotqa_row, hub_folder
 
 from citeverifier.data.hotpotqa import examples_from_questions, question_from_row
-from citeverifier.data.load import Fingerprint, fingerprint, load, made_by_llm, take, to_pairs, usable, weigh
+from citeverifier.data.load import (
+    Fingerprint,
+    fingerprint,
+    load,
+    made_by_llm,
+    take,
+    to_pairs,
+    usable,
+    vary_titles,
+    weigh,
+)
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.data.splits import split_of
@@ -55,12 +65,7 @@ def hotpotqa_examples() -> list[Example]:
 def test_the_bundled_set_by_its_name() -> None:
     assert load("mini", "dev", "pl") == load_mini("dev", "pl")
     assert load("mini", None) == load_mini()
-
-
-def test_left_open_the_split_is_test_of_the_bundled_set_and_all_of_a_file(pairs: list[Pair], tmp_path: Path) -> None:
     assert load("mini") == load("mini", "auto") == load_mini("test")
-    write_jsonl(tmp_path / "pairs.jsonl", map(pair_to_json, pairs))
-    assert load(str(tmp_path / "pairs.jsonl")) == load(str(tmp_path / "pairs.jsonl"), None) == pairs
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -75,7 +80,7 @@ def test_example_and_pair_files(
     for file, records in files.items():
         rows = [example_to_json(r) if isinstance(r, Example) else pair_to_json(r) for r in records]
         file.write_bytes(pack("\n".join(json.dumps(row) for row in rows).encode()))
-        assert load(str(file)) == records
+        assert load(str(file)) == load(str(file), None) == records
 
 
 @pytest.mark.parametrize("form", ["a list", "a row a line"])
@@ -250,15 +255,36 @@ def test_a_fingerprint_is_the_same_on_every_machine() -> None:
 
 
 def test_a_fingerprint_sees_order_and_content(worked_example: Example, pairs: list[Pair]) -> None:
-    seen = {
-        fingerprint(records).sha256
-        for records in (
-            pairs,
-            pairs[::-1],
-            pairs[:-1],
-            [replace(pairs[0], statement="Another."), *pairs[1:]],
-            [worked_example],
-            [replace(worked_example, lang="pl")],
-        )
-    }
-    assert len(seen) == 6
+    other = replace(pairs[0], statement="Another.")
+    lists = (
+        pairs,
+        pairs[::-1],
+        pairs[:-1],
+        [other, *pairs[1:]],
+        [worked_example],
+        [replace(worked_example, lang="pl")],
+    )
+    assert len({fingerprint(records).sha256 for records in lists}) == 6
+
+
+# --- titles -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("lang", "word"), [("en", "Document"), ("pl", "Dokument")])
+def test_about_the_shares_lose_their_titles_a_statement_and_its_twin_alike(lang: str, word: str) -> None:
+    rivers = (Document("Vistula", "It is 1,047 km long."), Document("Oder", "It is 854 km long."))
+    pairs = [
+        Pair.of("The Vistula is longer.", rivers, lang, id=f"{i}{end}", statement_id=f"e{i}/s0{end}")
+        for i in range(1000)
+        for end in ("", "/corrupted")
+    ]
+    varied = list(vary_titles(pairs, 0.25, 0.05, seed=13))
+    titles = [tuple(document.title for document in pair.documents) for pair in varied]
+    counts = Counter(titles)
+    assert set(counts) == {("Vistula", "Oder"), ("", ""), (word, word)}
+    assert 400 < counts["", ""] < 600
+    assert 50 < counts[word, word] < 160
+    assert titles[::2] == titles[1::2]
+    assert [replace(pair, documents=rivers) for pair in varied] == pairs
+    assert {d.text for pair in varied for d in pair.documents} == {d.text for d in rivers}
+    assert list(vary_titles(pairs, 0.0, 0.0, seed=13)) == pairs

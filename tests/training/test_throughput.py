@@ -1,4 +1,4 @@
-"""What is counted of training: tokens without padding, arithmetic of what is trained, frozen parts as such."""
+"""What is counted of training: tokens without padding, seconds of steps; what frozen parts and checkpointing do."""
 
 from __future__ import annotations
 
@@ -10,28 +10,13 @@ import pytest
 import torch
 
 from citeverifier.training.build import attention_of, build_model, encoder_of
-from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
-from citeverifier.training.throughput import Throughput, flops_per_token, gemm_peak
-
-# the tiny backbones: two layers of four 32x32 projections and a 32x48 feed-forward pair
-WEIGHTS = 2 * (4 * 32 * 32 + 2 * 32 * 48)
+from citeverifier.training.hyperparameters import Backbone, TrainingOptions
+from citeverifier.training.throughput import Throughput
 
 
 @pytest.fixture
 def options(tiny: Any) -> TrainingOptions:
     return TrainingOptions(output_dir="", shape="cross_encoder", backbone=Backbone(str(tiny("bert"))))
-
-
-@pytest.mark.parametrize("shape", ["late_interaction", "cross_encoder"])
-def test_flops_are_six_a_weight_and_less_where_frozen(shape: Any, options: TrainingOptions) -> None:
-    def linear(**changes: Any) -> float:
-        model, _ = build_model(replace(options, shape=shape, **changes))
-        return flops_per_token(encoder_of(model)).linear
-
-    assert linear() == 6 * WEIGHTS
-    assert linear(frozen_layers=1) == WEIGHTS / 2 * (2 + 6)
-    assert linear(lora=Lora(r=4)) > 4 * WEIGHTS, "LoRA goes backward through weights it does not train"
-    assert linear(lora=Lora(r=4)) < 6 * WEIGHTS
 
 
 def test_frozen_layers_end_the_backward_pass(options: TrainingOptions) -> None:
@@ -52,14 +37,10 @@ def test_gradient_checkpointing_works_in_both_shapes(shape: Any, options: Traini
     assert encoder.encoder.layer[0].attention.self.query.weight.grad is not None
 
 
-def test_steps_are_timed_and_tokens_counted_after_the_first(
-    options: TrainingOptions, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_are_timed_and_tokens_counted_after_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("citeverifier.training.throughput.time.perf_counter", lambda: now[0])
-    monkeypatch.setattr("citeverifier.training.throughput.gemm_peak", lambda *_: 1e9)
-    model, _ = build_model(options)
-    throughput = Throughput(encoder_of(model), bf16=False)
+    throughput = Throughput()
     control = SimpleNamespace(should_evaluate=False, should_save=False, should_training_stop=False)
     mask = torch.tensor([[1, 1, 1, 0], [1, 0, 0, 0]])
 
@@ -76,12 +57,9 @@ def test_steps_are_timed_and_tokens_counted_after_the_first(
     step(3.0)
     report = throughput.report()
     assert (report["tokens"], report["seconds"], report["tokens_per_second"]) == (8.0, 5.0, 1.6)
-    flops = flops_per_token(encoder_of(model))
-    assert report["mfu"] == pytest.approx((flops.linear * 8 + flops.attention * 20) / 5 / 1e9)
 
 
-def test_the_peak_is_a_rate_and_attention_is_chosen_by_shape(options: TrainingOptions) -> None:
-    assert gemm_peak(torch.device("cpu"), bf16=False) > 1e8
+def test_attention_is_chosen_by_device_or_as_told(options: TrainingOptions) -> None:
     if not torch.cuda.is_available():
         assert attention_of(options) == "eager"
     assert attention_of(replace(options, attention="sdpa")) == "sdpa"
