@@ -53,12 +53,15 @@ class SourceSpec:
 
     @classmethod
     def parse(cls, spec: str | Mapping[str, Any]) -> SourceSpec:
-        """Read `mini`, `my.jsonl` or `{data: mini, weight: 2, limit: 500, lang: pl, split: train}`."""
+        """Read `mini`, `natural/bump`, `my.jsonl` or `{data: mini, weight: 2, limit: 500, lang: pl, split: train}`."""
         if isinstance(spec, str):
-            return cls(spec)
+            spec = {"data": spec}
         if "data" not in spec:
             raise ValueError(f"data.sources: expected a name, a path or a mapping with key 'data', got {dict(spec)}")
         rest = {key: value for key, value in spec.items() if key not in ("data", "weight", "limit", "lang")}
+        data, _, name = str(spec["data"]).partition("natural/")
+        if not data and name:
+            return cls.parse({**spec, "data": "natural", "name": name})
         return cls(str(spec["data"]), float(spec.get("weight", 1.0)), spec.get("limit"), spec.get("lang"), rest)
 
     @property

@@ -1,5 +1,5 @@
 """Labelled claims with their evidence, a function a source: FactCG, WiCE, AttributionBench, generative search engines,
-LLM-AggreFact, and the natural sources that are stored as pair files; and what all such sources have in common.
+VitaminC, LLM-AggreFact, the natural sources that are stored as pair files; and what all of them have in common.
 
 `split` is the role that is read: "train", "dev" or "test" (None = all). A row becomes one `Pair`, whose interval says
 no more than the label does: a binary source's "unsupported" and a refuted claim are none to partial.
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 _SUPPORTED = {1: FULL, 0: BELOW_FULL}
 _LEVELS = {"supported": FULL, "partially_supported": PARTIAL, "not_supported": NONE}
 _CITATIONS = {"complete_support": FULL, "partial_support": PARTIAL, "no_support": NONE}
+_REVISIONS = {"SUPPORTS": FULL, "REFUTES": BELOW_FULL, "NOT ENOUGH INFO": BELOW_FULL}
 _ATTRIBUTIONS = {"attributable": FULL, "not attributable": BELOW_FULL}
 
 
@@ -169,6 +170,23 @@ def load_gensearch(path: str | Path, split: str | None = None) -> list[Pair]:
         )
     if empty:
         log.warning("%s: %d citations of pages without text left out", path, empty)
+    return pairs
+
+
+def load_vitaminc(path: str, split: str = "test", rows: int | None = None) -> list[Pair]:
+    """VitaminC (Schuster et al. 2021): claims against Wikipedia before and after an edit; SUPPORTS = full, else below.
+
+    From `tals/vitaminc` on the hub, or one of its JSONL files; a page is a group. `rows`: so many claims drawn, None =
+    all.
+    """
+    columns = {"unique_id": str, "case_id": str, "page": str, "claim": str, "evidence": str, "label": str}
+    pairs = []
+    for row in drawn(read_rows(path, columns, split=split), rows):
+        documents = [Document(row["page"], row["evidence"].strip())]
+        label = row.interval("label", _REVISIONS)
+        kind = f"vitaminc:{row['label'].lower().replace(' ', '-')}"
+        pair = labelled_pair("vitaminc", row["unique_id"], row["page"], row["claim"], documents, label, kind)
+        pairs.append(replace(pair, example=f"vitaminc:{row['case_id']}"))
     return pairs
 
 

@@ -52,7 +52,6 @@ def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
     model: Any = LateInteraction(encoder)
     if is_trained(options.backbone):
         model.head.load_state_dict(load_file(str(Path(backbone_path(options.backbone.name)) / HEAD)))
-    model._no_split_modules = encoder._no_split_modules  # the layers that FSDP wraps
     if getattr(encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
         encoder.pooler.requires_grad_(False)
     freeze(encoder, options.frozen_embeddings, options.frozen_layers)

@@ -15,7 +15,7 @@ from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, Traini
 
 from citeverifier.models.device import native_bf16
 from citeverifier.processes import world_size
-from citeverifier.training.build import build_model, build_optimizer
+from citeverifier.training.build import build_optimizer
 from citeverifier.training.finished import CHECKPOINTS, last_whole
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.throughput import Throughput
@@ -77,7 +77,7 @@ class VerifierTrainer(Trainer):
         )
 
     def create_optimizer(self, model: Any = None) -> Any:
-        """AdamW over the model as it is by now: FSDP has divided its parameters."""
+        """Ours, over the model where it lies by now."""
         if self.optimizer is None:
             self.optimizer = build_optimizer(model or self.model, self.options)
         return self.optimizer
@@ -103,15 +103,8 @@ class VerifierTrainer(Trainer):
         return measured
 
     def trained_model(self) -> Any:
-        """The trained model, unwrapped; FSDP's parts are put together in a new one, on the first process alone."""
-        if not self.is_fsdp_enabled:
-            return self.accelerator.unwrap_model(self.model, keep_torch_compile=False)
-        state = self.accelerator.get_state_dict(self.model)  # all processes take part
-        if not self.is_world_process_zero():
-            return None
-        model, _ = build_model(self.options)
-        model.load_state_dict(state)
-        return model
+        """The trained model, unwrapped."""
+        return self.accelerator.unwrap_model(self.model, keep_torch_compile=False)
 
 
 def training_arguments(options: TrainingOptions, steps: int, best: str) -> TrainingArguments:

@@ -29,6 +29,8 @@ BUILD = partial(ordinal_pairs, context_share=0.0)
     [
         ("mini", SourceSpec("mini")),
         ({"data": "mini"}, SourceSpec("mini")),
+        ("natural/bump", SourceSpec("natural", settings={"name": "bump"})),
+        ({"data": "natural/bump", "limit": 5}, SourceSpec("natural", limit=5, settings={"name": "bump"})),
         (
             {"data": "my.jsonl", "weight": 2, "limit": 500, "lang": "pl", "split": "train"},
             SourceSpec("my.jsonl", 2.0, 500, "pl", {"split": "train"}),

@@ -95,7 +95,7 @@ def check_training(config: DictConfig, experiment: str) -> None:
     assert callable(instantiate(config.pairs.build))
     for spec in [part for specs in alternatives(config.data.sources, config.data.dev, config.data.held_out)
                  for part in specs or ()]:  # fmt: skip
-        source = spec if isinstance(spec, str) else spec.data
+        source = (spec if isinstance(spec, str) else spec.data).split("/")[0]
         assert source == "mini" or (configs_dir() / "data" / f"{source}.yaml").is_file(), source
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hub_folders import LAYOUTS, hotpotqa_row, hub_folder
 
-from citeverifier.data.claims import load_llm_aggrefact
+from citeverifier.data.claims import load_llm_aggrefact, load_vitaminc
 from citeverifier.data.fever import load_fever
 from citeverifier.data.hotpot_statements import STATEMENTS, load_hotpot_statements
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE
@@ -92,6 +92,29 @@ def test_a_bad_fever_row_is_named(changed: Row, told: str, hub: Write) -> None:
     path = hub(test=[good, good | changed])
     with pytest.raises(RecordError, match=rf"^{path}/test, row 2: {told}"):
         load_fever(path, "test")
+
+
+# --- VitaminC ---------------------------------------------------------------------------------------------------------
+
+
+def vitaminc(number: int, label: str) -> Row:
+    said = {"claim": " The river is long. ", "evidence": f"It is {number} km long. ", "page": "Vistula"}
+    return said | {"unique_id": f"c_{number}", "case_id": "c", "label": label, "revision_type": "real"}
+
+
+def test_vitaminc_evidence_before_and_after_an_edit(hub: Write) -> None:
+    path = hub(test=[vitaminc(1, "SUPPORTS"), vitaminc(2, "REFUTES"), vitaminc(3, "NOT ENOUGH INFO")])
+    pairs = load_vitaminc(path)
+    assert list(map(interval, pairs)) == [FULL, BELOW_FULL, BELOW_FULL]
+    assert pairs[0].documents == (Document("Vistula", "It is 1 km long."),)
+    assert [pair.id for pair in pairs] == [f"vitaminc:c_{n}" for n in (1, 2, 3)]
+    assert {(pair.example, pair.group, pair.statement) for pair in pairs} == {
+        ("vitaminc:c", "vitaminc:Vistula", "The river is long.")
+    }
+    assert pairs[2].kind == "labelled:vitaminc:not-enough-info"
+    assert len(load_vitaminc(path, rows=2)) == 2
+    with pytest.raises(RecordError, match=r"/test, row 1: key 'label': expected one of 'SUPPORTS', .* got 'MAYBE'"):
+        load_vitaminc(hub(test=[vitaminc(1, "MAYBE")]))
 
 
 # --- LLM-AggreFact ----------------------------------------------------------------------------------------------------
