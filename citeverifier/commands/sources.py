@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from hydra.errors import InstantiationException
@@ -31,7 +30,7 @@ from citeverifier.data.splits import drop_leaks
 from citeverifier.paths import configs_dir
 from citeverifier.records import Pair
 
-_FILE = {"_target_": "citeverifier.data.load.load", "shares": {"train": 0.9, "dev": 0.1}}
+_FILE = {"_target_": "citeverifier.data.load.load"}
 _NO_FOLDER = (
     "expected the environment variable CITEVERIFIER_REAL_DATA to name the folder that holds its file, "
     "or path=, the file itself"
@@ -73,8 +72,8 @@ class SourceSpec:
 def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False, form: str = "pairs") -> list[Record]:
     """The records of a source in a role ("train", "dev" or "test") and language ("all": any).
 
-    A name of configs/data gives the part of that role, and so does a dataset with splits of its own. Another file or
-    hub id is read whole, or, with `share_files`, divided into train and dev by group. `form`: which of data_gen's two
+    A name of configs/data gives the part of that role, and so does a dataset with splits of its own. What is in one
+    part is read whole, or, with `share_files`, divided into train and dev by group. `form`: which of data_gen's two
     ("pairs" or "examples").
     """
     file = configs_dir() / "data" / f"{source.data}.yaml"
@@ -82,8 +81,8 @@ def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False,
         config: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
         settings = config["data"] | {"split": role}
     else:
-        whole = Path(source.data).is_file() and not share_files
-        settings = {**_FILE, "path": source.data, "split": None if whole else role, "form": form}
+        shares = {"train": 0.9, "dev": 0.1} if share_files else None
+        settings = {**_FILE, "path": source.data, "split": role, "form": form, "shares": shares}
     try:
         resolved: Any = OmegaConf.to_container(OmegaConf.create({"data": settings | source.settings}), resolve=True)
     except InterpolationResolutionError:

@@ -49,7 +49,7 @@ def load(
     path: str,
     split: str | None = "auto",
     lang: str = "all",
-    shares: Mapping[str, float] = SHARES,
+    shares: Mapping[str, float] | None = SHARES,
     hub_name: str | None = None,
     hub_revision: str | None = None,
     form: str = "pairs",
@@ -65,7 +65,8 @@ def load(
             the records whose group falls into that share. None = all that is for training; "auto" = the test split of
             what has one, all of anything else.
         lang: "en", "pl" or "all".
-        shares: of each split, by hash of the group.
+        shares: of each split, by hash of the group, where there are no splits of its own. None: what has a single part
+            is not divided.
         hub_name, hub_revision: a dataset's configuration and revision; mostly found without (`hub_splits`).
         form: "pairs" or "examples", of data_gen's datasets, which hold both.
         rows: at most so many rows, from the beginning; None = all.
@@ -80,20 +81,19 @@ def load(
     if path == "mini":
         records = list(load_mini("test" if split == "auto" else split, lang))
     else:
-        whole = split in (None, "auto")
         if is_hub(path):
             splits = hub_splits(path, hub_name, hub_revision, form)
             name, whole = split_of_role(splits, split)
             found = hub_rows(path, name, splits[name])
-            if len(splits) > 1:  # a test split of its own: train and dev share the rest
-                shares = {part: share for part, share in shares.items() if part != "test"}
+            if len(splits) > 1:  # test has a split of its own: train and dev share what is for training
+                shares = {part: share for part, share in (shares or SHARES).items() if part != "test"}
         else:
-            found = read_rows(path)
+            found, whole = read_rows(path), split in (None, "auto")
         every = list(_records(path, islice(found, rows), questions))
-        part = in_split(every, None if whole else split, shares)
+        part = every if whole or shares is None else in_split(every, split, shares)
         if every and not part:
             raise ValueError(
-                f"{path}: expected some of its groups to fall into split={split} (shares {dict(shares)}), got none of "
+                f"{path}: expected some of its groups to fall into split={split} (shares {shares}), got none of "
                 f"{len({record.group for record in every})}; name the files to use instead (train.py: data.dev=[FILE])"
             )
         records = [record for record in part if lang in ("all", record.lang)]

@@ -113,27 +113,22 @@ def other_number(value: str, cited: str, context: str, rng: random.Random) -> st
 
 def other_name(value: str, sources: Sequence[str], avoid: str, lang: str, rng: random.Random) -> str | None:
     """A name of as many words from the first source that has one; none that shares a word with `avoid`."""
-    avoided = set(words(avoid)) | set(words(value))
+    avoided, length = set(words(avoid)) | set(words(value)), len(value.split())
     for source in sources:
         fitting = [
-            name
-            for name in names(source, lang)
-            if len(name.split()) == len(value.split()) and not avoided & set(words(name))
+            name for name in names(source, lang) if len(name.split()) == length and not avoided & set(words(name))
         ]
         if fitting:
             return rng.choice(fitting)
     return None
 
 
-def _replace_once(text: str, before: str, after: str) -> str | None:
+def _replaced(text: str, before: str, after: str | None, rule: str) -> Perturbation | None:
+    """The text with the first `before`, as words of its own, altered; None without another or without a place."""
     match = re.search(rf"(?<!\w){re.escape(before)}(?!\w)", text)
-    return None if match is None else text[: match.start()] + after + text[match.end() :]
-
-
-def _replace_number(text: str, before: str, after: str) -> str:
-    """The text with its first number `before` altered; the same digits inside another number ("1.82") stay."""
-    match = next(match for match in _NUMBER.finditer(text) if match.group() == before)
-    return text[: match.start()] + after + text[match.end() :]
+    if after is None or match is None:
+        return None
+    return Perturbation(text[: match.start()] + after + text[match.end() :], rule, before, after)
 
 
 _Rule = Callable[[str, str, str, Language, random.Random], Perturbation | None]
@@ -141,7 +136,10 @@ _Rule = Callable[[str, str, str, Language, random.Random], Perturbation | None]
 
 def _change_number(text: str, before: str, cited: str, context: str, rng: random.Random) -> Perturbation:
     after = other_number(before, cited, context, rng)
-    return Perturbation(_replace_number(text, before, after), "date" if is_year(before) else "number", before, after)
+    # The same digits inside another number ("1.82") stay.
+    match = next(match for match in _NUMBER.finditer(text) if match.group() == before)
+    changed = text[: match.start()] + after + text[match.end() :]
+    return Perturbation(changed, "date" if is_year(before) else "number", before, after)
 
 
 def _number_rule(dates: bool) -> _Rule:
@@ -161,9 +159,7 @@ def _name_rule(text: str, cited: str, context: str, lang: Language, rng: random.
     if not known:
         return None
     before = rng.choice(known)
-    after = other_name(before, (cited, context), text, lang.code, rng)
-    changed = None if after is None else _replace_once(text, before, after)
-    return None if changed is None or after is None else Perturbation(changed, "name", before, after)
+    return _replaced(text, before, other_name(before, (cited, context), text, lang.code, rng), "name")
 
 
 def _exchange_rule(name: str, attribute: str) -> _Rule:
@@ -177,8 +173,7 @@ def _exchange_rule(name: str, attribute: str) -> _Rule:
         if not present:
             return None
         before, after = rng.choice(present)
-        changed = _replace_once(text, before, after)
-        return None if changed is None else Perturbation(changed, name, before, after)
+        return _replaced(text, before, after, name)
 
     return rule
 

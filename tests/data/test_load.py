@@ -119,6 +119,7 @@ def test_a_hub_dataset_that_leaves_it_open_names_its_configurations(pairs: list[
     assert load(path, hub_name="two") == pairs[:2]
     with pytest.raises(ValueError, match="expected one of the splits test, validation, got train"):
         load(path, "test", hub_name="two")
+    assert load(path, "dev", hub_name="two", shares=None) == pairs[:2]  # a single part, not to be divided
     repeated = hub_folder(tmp_path / "again", "main", train=[*rows, rows[0]])
     with pytest.raises(RecordError, match=rf"again/train, row {len(rows) + 1}: expected each id once, got "):
         load(repeated)
