@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from citeverifier.records import Interval, RecordError, decode_line, open_text
-
-log = logging.getLogger(__name__)
 
 _COPY = "refs/convert/parquet"
 _FILES = (".json", ".jsonl", ".gz")
@@ -77,18 +75,22 @@ def hub_splits(
     """
     from datasets import get_dataset_config_names, load_dataset
 
+    wanted = [config] if config else [form, "distractor", "default"]
     try:
         names = get_dataset_config_names(path, revision=revision)
     except RuntimeError:  # a loading script
         names = []
-    inside = [name for name in (form, "distractor") if name in names or (Path(path) / name).is_dir()]
-    wanted = config or next(iter([*inside, *names]), "default")
-    if config is None and not inside and len(names) > 1:
+    known = next((name for name in wanted if name in names or (Path(path) / name).is_dir()), None)
+    if config is None and len(names) == 1:
+        known = known or names[0]
+    if known in names:
+        return load_dataset(path, known, revision=revision, streaming=True)  # type: ignore[no-any-return]
+    if config is None and known is None and names:
         raise ValueError(f"{path}: expected hub_name=, one of its configurations {', '.join(names)}, got none")
-    if wanted in names:
-        return load_dataset(path, wanted, revision=revision, streaming=True)  # type: ignore[no-any-return]
-    log.debug("%s: no configuration %s in its cards; reading the folder of that name", path, wanted)
-    return load_dataset(path, data_dir=wanted, revision=revision or _COPY, streaming=True)  # type: ignore[no-any-return]
+    for folder in [known] if known else wanted:
+        with suppress(FileNotFoundError):
+            return load_dataset(path, data_dir=folder, revision=revision or _COPY, streaming=True)  # type: ignore[no-any-return]
+    raise FileNotFoundError(f"{path}: expected a configuration {' or '.join(wanted)} on main or in {_COPY}, got none")
 
 
 def split_of_role(names: Collection[str], role: str | None) -> tuple[str, bool]:

@@ -48,7 +48,8 @@ def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogC
 
 def data_gen(*overrides: str, out: str = "outputs/data/training") -> None:
     with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        make_data(compose("data_gen", overrides=["pipeline=training", f"output_dir={out}", *overrides]))
+        few = "pipeline.recipes.ordinal.sizes={'*': 300}"
+        make_data(compose("data_gen", overrides=["pipeline=training", few, f"output_dir={out}", *overrides]))
 
 
 def test_hotpotqa_as_the_hub_has_it_trains_herbert_which_is_then_measured_in_polish(
@@ -71,7 +72,7 @@ def test_hotpotqa_as_the_hub_has_it_trains_herbert_which_is_then_measured_in_pol
 
 def test_data_gens_folder_is_found_by_name_and_trains_by_its_path(trained: Train) -> None:
     with ScriptedServer(competent) as server:
-        data_gen("limit=40", *by_llm(server.url))
+        data_gen("limit=30", *by_llm(server.url))
     found = trained("herbert")
     lines = len(Path("outputs/data/training/train.jsonl").read_text(encoding="utf-8").splitlines())
     assert found["first line"].startswith(f"training data: outputs/data/training {lines:,} pairs; dev ")
@@ -99,7 +100,7 @@ def test_rule_made_pairs_train_the_papers_recipe(trained: Train, caplog: pytest.
 
 def test_a_dataset_of_ours_trains_by_its_id(trained: Train, monkeypatch: pytest.MonkeyPatch) -> None:
     """The files that a push sends, where `datasets` finds what has that id."""
-    from data_gen.publish import PUBLISHED
+    from data_gen.card import PUBLISHED
 
     data_gen("generator=rules", "limit=60", out="rules")
     sent = {file for pattern in PUBLISHED for file in Path("rules").glob(pattern)}

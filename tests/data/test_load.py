@@ -110,6 +110,26 @@ def test_a_hub_dataset_gives_each_role_its_split(layout: str, pairs: list[Pair],
     assert len(load(hotpotqa, None, questions=7)) == 7
 
 
+def test_where_main_holds_a_script_the_copy_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    folder = hub_folder(tmp_path / "copy", "copy", "distractor", train=[hotpotqa_row(number) for number in range(3)])
+    asked: list[Any] = []
+
+    def script(path: str, **_: Any) -> list[str]:
+        raise RuntimeError("Dataset scripts are no longer supported, but found hotpot_qa.py")
+
+    def from_copy(path: str, data_dir: str, revision: str, streaming: bool) -> Any:
+        asked.append((path, data_dir, revision))
+        return load_dataset(folder, data_dir=data_dir, streaming=streaming)
+
+    load_dataset = datasets.load_dataset
+    monkeypatch.setattr(datasets, "get_dataset_config_names", script)
+    monkeypatch.setattr(datasets, "load_dataset", from_copy)
+    assert len(load("hotpotqa/hotpot_qa")) == 3
+    assert asked == [("hotpotqa/hotpot_qa", name, "refs/convert/parquet") for name in ("pairs", "distractor")]
+
+
 def test_a_hub_dataset_that_leaves_it_open_names_its_configurations(pairs: list[Pair], tmp_path: Path) -> None:
     rows = [pair_to_json(pair) for pair in pairs]
     hub_folder(tmp_path / "hub", "main", "one", train=rows)
@@ -119,6 +139,8 @@ def test_a_hub_dataset_that_leaves_it_open_names_its_configurations(pairs: list[
     assert load(path, hub_name="two") == pairs[:2]
     with pytest.raises(ValueError, match="expected one of the splits test, validation, got train"):
         load(path, "test", hub_name="two")
+    with pytest.raises(FileNotFoundError, match="expected a configuration three on main or in refs/convert/parquet"):
+        load(path, hub_name="three")
     assert load(path, "dev", hub_name="two", shares=None) == pairs[:2]  # a single part, not to be divided
     repeated = hub_folder(tmp_path / "again", "main", train=[*rows, rows[0]])
     with pytest.raises(RecordError, match=rf"again/train, row {len(rows) + 1}: expected each id once, got "):
