@@ -48,7 +48,7 @@ def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogC
 
 def data_gen(*overrides: str, out: str = "outputs/data/training") -> None:
     with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        few = "pipeline.recipes.ordinal.sizes={'*': 300}"
+        few = "pipeline.recipes.ordinal.sizes={*: 300}"
         make_data(compose("data_gen", overrides=["pipeline=training", few, f"output_dir={out}", *overrides]))
 
 
