@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from citeverifier.answers.answer_record import AnswerRecord, DocumentLike, to_documents
+from citeverifier.answers.answer_results import RewrittenAnswer, VerifiedAnswer
+from citeverifier.answers.cite_answers import cite_answers
+from citeverifier.answers.correction.by_support import BySupport
+from citeverifier.answers.fix_answers import fix_answers
+from citeverifier.answers.fixed_points import Count
+from citeverifier.answers.judging import Judge
+from citeverifier.answers.verify_answers import verify_answers
 from citeverifier.records import Pair, RecordError, Support
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from citeverifier.answers.answer_results import RewrittenAnswer, VerifiedAnswer
-    from citeverifier.answers.correction.by_support import BySupport
-    from citeverifier.answers.fixed_points import Count
-    from citeverifier.verifiers.base import Scorer
+from citeverifier.verifiers.base import Scorer
 
 Documents: TypeAlias = Sequence[DocumentLike]
 Text: TypeAlias = str | None
@@ -38,8 +40,6 @@ class CiteVerifier:
     """
 
     def __init__(self, scorer: Scorer, thresholds: Mapping[Support, float] | None = None) -> None:
-        from citeverifier.answers.judging import Judge
-
         self.scorer, self.judge = scorer, Judge(scorer, thresholds)
 
     @classmethod
@@ -123,25 +123,17 @@ class CiteVerifier:
 
     def verify_records(self, records: Sequence[AnswerRecord]) -> list[VerifiedAnswer]:
         """`verify` for records, as files hold them."""
-        from citeverifier.answers.verify_answers import verify_answers
-
         return verify_answers(records, self.judge)
 
     def cite_records(self, records: Sequence[AnswerRecord]) -> list[RewrittenAnswer]:
         """`cite` for records, as files hold them."""
-        from citeverifier.answers.cite_answers import cite_answers
-
         return cite_answers(records, self._method())
 
     def fix_records(self, records: Sequence[AnswerRecord], count: Count = "free") -> list[RewrittenAnswer]:
         """`fix` for records, as files hold them."""
-        from citeverifier.answers.fix_answers import fix_answers
-
         return fix_answers(records, self._method(), count)[0]
 
     def _method(self) -> BySupport:
-        from citeverifier.answers.correction.by_support import BySupport
-
         return BySupport(self.scorer, context=True, thresholds=self.thresholds)
 
 
