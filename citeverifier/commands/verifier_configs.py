@@ -5,19 +5,22 @@ Importing this makes the metrics' names known to Hydra.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import yaml
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from citeverifier.paths import configs_dir
-from citeverifier.verifiers.published import published_settings
 
+# read here as well as by the metrics: importing these takes numpy, which --help does without
+_METRICS = Path(__file__).parents[1] / "verifiers" / "published.yaml"
 PUBLISHED: dict[str, dict[str, Any]] = {
     metric: {
         "_target_": "citeverifier.verifiers.published.PublishedMetric", "metric": metric, "dtype": "auto", **settings,
     }
-    for metric, settings in published_settings().items()
+    for metric, settings in yaml.safe_load(_METRICS.read_text(encoding="utf-8")).items()
 }  # fmt: skip
 
 for _name, _config in PUBLISHED.items():
