@@ -28,7 +28,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def commands(page: Path) -> Iterator[list[str]]:
-    """The words of each shell command of a page: in bash blocks, after "$ " in others, and in indented lines."""
+    """The words of each shell command of a page: in bash blocks, after "$ " in others, in indented lines, in tables."""
     lines: list[str] = []
     for block in blocks(page):
         joined = block.text.replace("\\\n", " ")
@@ -39,6 +39,8 @@ def commands(page: Path) -> Iterator[list[str]]:
     outside = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     indented = [line.strip() for line in outside.replace("\\\n", " ").splitlines() if line.startswith("    ")]
     lines += [line for line in indented if line.startswith(("python ", "citeverifier", "make ", "pip "))]
+    rows = "\n".join(line for line in outside.splitlines() if line.startswith("|"))
+    lines += re.findall(r"`((?:python |citeverifier)[^`]*[=-][^`]*)`", rows)
     for line in lines:
         if "$(" in line:  # a command within a command
             continue

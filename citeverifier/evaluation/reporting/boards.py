@@ -10,21 +10,17 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from citeverifier.evaluation.reporting.comparisons import BEST, COMPARED, against_best, errors_by_edit
-from citeverifier.evaluation.reporting.plain import plain
 from citeverifier.evaluation.reporting.report import UNSCORED_WARNING
+from citeverifier.evaluation.reporting.reported import reported_rows
 from citeverifier.evaluation.reporting.runs import EvalRun, same_ground
 from citeverifier.evaluation.reporting.tables import columns_of, scheme_order
 from citeverifier.evaluation.schemes.base import MetricColumn
 from citeverifier.metrics.bootstrap import Difference, Estimate
-from citeverifier.metrics.decisions import Counts
 
 REFERENCES = ("statement_only",)  # verifiers that never see a document
 ASKED, AT_HALF, AGAINST, COSTS, AUDIT = "Asked", "At 0.5", "Against the best", "Per 1,000 statements", "Audit"
@@ -171,11 +167,12 @@ def _columns(runs: Sequence[EvalRun], currency: str) -> tuple[MetricColumn, ...]
 def _metric_cells(
     columns: Sequence[MetricColumn], summary: Mapping[str, Any], best: Mapping[str, float | None]
 ) -> dict[str, Cell]:
-    share = summary["unscored"] / summary["n"] if summary["n"] else 0.0
-    cells = {
-        "n": Cell(f"{summary['n']:,}", summary["n"]),
-        "unscored": Cell(f"{share:.1%}", share, mark="warn" if share > UNSCORED_WARNING else ""),
-    }
+    cells = {}
+    if summary["n"] is not None:
+        cells["n"] = Cell(f"{summary['n']:,}", summary["n"])
+    if summary["unscored"] is not None:
+        share = summary["unscored"] / summary["n"] if summary["n"] else 0.0
+        cells["unscored"] = Cell(f"{share:.1%}", share, mark="warn" if share > UNSCORED_WARNING else "")
     at_half = summary.get("default") or {"metrics": {}, "intervals": {}}  # a paper's row has none
     for column in columns:
         source = at_half if column.group == AT_HALF else summary
@@ -236,27 +233,6 @@ def per_thousand(cost: Mapping[str, Any], price_per_hour: float | None = None) -
     }
 
 
-# --- rows of papers ------------------------------------------------------------------------------------------------
-
-
-@cache
-def reported_rows() -> tuple[dict[str, Any], ...]:
-    """The rows that papers printed (reported.yaml), in the form of metrics.json, with `source` and `table`."""
-    rows = yaml.safe_load(Path(__file__).with_name("reported.yaml").read_text(encoding="utf-8"))
-    return tuple(reported_summary(row) for row in rows)
-
-
-def reported_summary(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of the file in the form of metrics.json: metrics as printed (`n`, `metrics`), or those of its `counts`."""
-    kept = {key: row[key] for key in ("scheme", "lang", "verifier", "source", "table")}
-    nothing = {"unscored": 0, "intervals": {}}
-    if "metrics" in row:
-        return kept | {"n": row["n"], "metrics": row["metrics"], "counts": {}} | nothing
-    counts, exact = Counts(**row["counts"]), row.get("exact")
-    metrics = counts.metrics() | {"exact": exact["right"] / exact["of"] if exact else None}
-    return kept | {"n": counts.n, "metrics": plain(metrics), "counts": row["counts"]} | nothing
-
-
 # --- out -----------------------------------------------------------------------------------------------------------
 
 _TOGETHER = ((AT_HALF, AGAINST), (COSTS, AUDIT))
@@ -273,7 +249,7 @@ def markdown_tables(board: Board) -> Iterator[tuple[list[str], list[list[str]]]]
             continue
         rows = []
         for row in board.rows:
-            if ASKED in groups or row.figures != "reported":
+            if row.run is not None or any(c.metric in row.cells for c in columns if c.group != ASKED):
                 cells = [row.cells.get(column.metric, NOTHING) for column in columns]
                 rows.append([row.name, row.figures, *(f"{cell.text} {cell.interval}".strip() for cell in cells)])
         yield ["verifier", "figures", *(f"{_PREFIX.get(c.group, '')}{c.title}" for c in columns)], rows

@@ -21,6 +21,7 @@ from citeverifier.evaluation.reporting.boards import (
 from citeverifier.evaluation.reporting.pictures import Interval, Mark, bars, matrix, scatter, symbol
 from citeverifier.evaluation.reporting.predictions import DecidedTrials
 from citeverifier.evaluation.reporting.report import unscored_warning
+from citeverifier.evaluation.reporting.reported import printed_papers
 from citeverifier.evaluation.reporting.runs import read_runs
 from citeverifier.evaluation.reporting.tables import markdown, print_table, runs_tables
 
@@ -45,8 +46,8 @@ def report_runs(
     parts = ["# Runs side by side", *(f"> **{warning}**" for warning in unscored), *(f"> {line}" for line in problems)]
     parts.append(
         "Rows are *measured* here, with 95 % intervals by bootstrap over questions, or *reported* by a paper, on its "
-        "own data and compared with nothing; *reference* rows never see a document. The same, with pictures: "
-        "[leaderboard.html](leaderboard.html)."
+        "own data and compared with nothing; *reference* rows never see a document. The same, with pictures and every "
+        "table that the papers printed: [leaderboard.html](leaderboard.html)."
     )
     for board in boards:
         parts += [f"## {board.title}", board.heading]
@@ -83,14 +84,14 @@ def page(boards: Sequence[Board], unscored: Sequence[str], problems: Sequence[st
 
     def legend(board: Board) -> list[tuple[str, str, int]]:
         drawn = [(f"{i} {row.name}", *symbol(series[row.name])) for i, row in enumerate(_pictured(board), 1)]
-        return drawn + [(f"{row.name} (reported)", "◇", -1) for row in board.rows if row.run is None]
+        return drawn + [("reported", "◇", -1)] * any(row.run is None for row in board.rows)
 
     return environment.from_string(file.read_text(encoding="utf-8")).render(
         boards=boards, unscored=unscored, problems=problems, version=citeverifier.__version__, nothing=NOTHING,
         group_names=_TOGGLED, groups=_groups, legend=legend, pictures=lambda board: _pictures(board, series),
         languages=list(dict.fromkeys(board.lang for board in boards)),
         schemes=list(dict.fromkeys(board.scheme for board in boards)),
-        data=list(dict.fromkeys(board.data for board in boards)),
+        data=list(dict.fromkeys(board.data for board in boards)), papers=printed_papers(),
     )  # fmt: skip
 
 
@@ -155,7 +156,7 @@ def _marks(
         x, y = (row.cells.get(key, NOTHING) for key in (x_key, y_key))
         if x.value is None or y.value is None:
             continue
-        number, label = (-1, row.name) if row.run is None else (series[row.name], labels[row.name])
+        number, label = (-1, "") if row.run is None else (series[row.name], labels[row.name])
         text = tip.format(name=row.name, figures=row.figures, x=x.value * scale, y=y.value)
         marks.append(Mark(x.value * scale, y.value, number, label, text, x.bounds, y.bounds))
     return marks
