@@ -40,7 +40,7 @@ def commands(page: Path) -> Iterator[list[str]]:
     indented = [line.strip() for line in outside.replace("\\\n", " ").splitlines() if line.startswith("    ")]
     lines += [line for line in indented if line.startswith(("python ", "citeverifier", "make ", "pip "))]
     rows = "\n".join(line for line in outside.splitlines() if line.startswith("|"))
-    lines += re.findall(r"`((?:python |citeverifier)[^`]*[=-][^`]*)`", rows)
+    lines += re.findall(r"`((?:python |citeverifier)[^`]*[=.][^`]*)`", rows)
     for line in lines:
         if "$(" in line:  # a command within a command
             continue
