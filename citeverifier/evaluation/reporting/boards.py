@@ -15,14 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.evaluation.reporting.comparisons import BEST, COMPARED, against_best, errors_by_edit
+from citeverifier.evaluation.reporting.plain import plain
+from citeverifier.evaluation.reporting.predictions import DecidedTrials
 from citeverifier.evaluation.reporting.report import UNSCORED_WARNING
 from citeverifier.evaluation.reporting.reported import reported_rows
 from citeverifier.evaluation.reporting.runs import EvalRun, same_ground
 from citeverifier.evaluation.reporting.tables import columns_of, scheme_order
 from citeverifier.evaluation.schemes.base import MetricColumn
 from citeverifier.metrics.bootstrap import Difference, Estimate
+from citeverifier.metrics.decisions import Counts
 
 REFERENCES = ("statement_only",)  # verifiers that never see a document
+CITING = ("cite_separate", "cite_merged", "cite_list")  # schemes where citing nothing can look good
 ASKED, AT_HALF, AGAINST, COSTS, AUDIT = "Asked", "At 0.5", "Against the best", "Per 1,000 statements", "Audit"
 COST = ("seconds", "calls", "tokens", "money")
 PASSED_ON = "passed_on"  # the share that a cascade's small verifier leaves to the big one; for pictures, in no table
@@ -49,7 +53,7 @@ NOTHING = Cell()
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A run or a paper's row: `figures` is "measured", "reference" or "reported"; cells by column."""
+    """A run, a paper's row or citing nothing: `figures` is "measured", "reference" or "reported"; cells by column."""
 
     name: str
     figures: str
@@ -129,9 +133,22 @@ def _board(runs: Sequence[EvalRun], title: str, price_per_hour: float | None, cu
         for s in reported_rows()
         if (s["scheme"], s["lang"]) == (first["scheme"], first["lang"])
     ]
+    trials = next((run.trials for run in runs if run.trials), None)
+    nothing = [_citing_nothing(trials, columns)] if trials and first["scheme"] in CITING else []
     edits = {run.name: errors for run in runs if run.trials and (errors := errors_by_edit(run.trials))}
     name, heading = data_name(first["data"]), first["display"]["heading"]
-    return Board(first["scheme"], first["lang"], name, title, heading, columns, (*measured, *printed), edits)
+    rows = (*measured, *nothing, *printed)
+    return Board(first["scheme"], first["lang"], name, title, heading, columns, rows, edits)
+
+
+def _citing_nothing(trials: DecidedTrials, columns: Sequence[MetricColumn]) -> BoardRow:
+    """What a system that never cites has on these trials: right about every statement with nothing to cite."""
+    cites = {statement for statement, gold in zip(trials.statements, trials.gold, strict=True) if gold}
+    statements = set(trials.statements)
+    counts = Counts(tp=0, fn=int(trials.gold.sum()), fp=0, tn=int((~trials.gold).sum()))
+    metrics = {**counts.metrics(), "exact": 1 - len(cites) / len(statements)}
+    summary = {"n": counts.n, "unscored": 0, "metrics": plain(metrics), "intervals": {}}
+    return BoardRow("citing nothing", "reference", "computed", _metric_cells(columns, summary, {}), summary)
 
 
 def _rank(summary: Mapping[str, Any]) -> tuple[float, ...]:
@@ -265,8 +282,9 @@ def csv_rows(boards: Sequence[Board]) -> Iterator[list[Any]]:
         for row in board.rows:
             data = row.summary.get("data") or {}
             settings = row.summary.get("scheme_settings")
+            source = "the paper's" if row.figures == "reported" else board.data
             line: list[Any] = [
-                board.scheme, board.lang, board.data if row.run else "the paper's", data.get("sha256", ""), row.name,
+                board.scheme, board.lang, source, data.get("sha256", ""), row.name,
                 row.figures, row.origin, "" if settings is None else json.dumps(settings, sort_keys=True),
             ]  # fmt: skip
             for key in keys:

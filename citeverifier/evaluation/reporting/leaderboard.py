@@ -84,7 +84,7 @@ def page(boards: Sequence[Board], unscored: Sequence[str], problems: Sequence[st
 
     def legend(board: Board) -> list[tuple[str, str, int]]:
         drawn = [(f"{i} {row.name}", *symbol(series[row.name])) for i, row in enumerate(_pictured(board), 1)]
-        return drawn + [("reported", "◇", -1)] * any(row.run is None for row in board.rows)
+        return drawn + [("reported", "◇", -1)] * any(row.figures == "reported" for row in board.rows)
 
     return environment.from_string(file.read_text(encoding="utf-8")).render(
         boards=boards, unscored=unscored, problems=problems, version=citeverifier.__version__, nothing=NOTHING,
@@ -110,7 +110,7 @@ def _pictured(board: Board) -> list[BoardRow]:
 def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
     rows = _pictured(board)
     more = f" The best {PICTURED} runs of {len(board.measured)}." if len(board.measured) > len(rows) else ""
-    shown = [row for row in board.rows if row.run is None or row in rows]
+    shown = [row for row in board.rows if row.figures == "reported" or row in rows]
     tip = "{name}, {figures}: {x:.3f} on true, {y:.3f} on false"
     if marks := _marks(shown, series, "acc_true", "acc_false", tip):
         note = "Up and right is better; the dashed line is guessing. Hollow: reported by the paper, on its own data."

@@ -60,7 +60,7 @@ class DecidedTrials:
 
     `digest` is a hash of what was asked and expected, so that equal hashes mean equal trials in the same order.
     `scored` says which trials have a decision; `decision` is False elsewhere, `score` nan where there is none.
-    `edit` is the kind of edit of a corrupted statement's trial, "" elsewhere.
+    `edit` is the kind of edit of a corrupted statement's trial, "" elsewhere; `statements` tells what each is about.
     """
 
     digest: str
@@ -70,6 +70,7 @@ class DecidedTrials:
     scored: Bools
     score: Floats
     edit: NDArray[np.str_]
+    statements: tuple[tuple[str, str, str], ...]
 
 
 def read_predictions(path: Path) -> DecidedTrials:
@@ -89,6 +90,7 @@ def read_predictions(path: Path) -> DecidedTrials:
         scored=np.array([decision is not None for decision in decisions], dtype=bool),
         score=np.array([np.nan if row["score"] is None else row["score"] for row in rows], dtype=np.float64),
         edit=np.array(edits, dtype=np.str_),
+        statements=tuple((row["example"], row["lang"], row["statement_id"]) for row in rows),
     )
 
 

@@ -142,6 +142,26 @@ def test_statement_only_is_a_reference(leave: Leave, worked_example: Example, tm
     assert boards(tmp_path)[0].rows[0].figures == "reference"
 
 
+def test_citing_nothing_stands_in_the_citing_tables(leave: Leave, tmp_path: Path) -> None:
+    records = load_mini("test", "en")
+    leave(tmp_path / "a", CiteSeparate(), records, good, label="good")
+    leave(tmp_path / "b", CiteSeparate(), records, lambda trial: 0.1, label="never")
+    (board,) = boards(tmp_path)
+    (row,) = [row for row in board.rows if row.name == "citing nothing"]
+    (never,) = [row for row in board.measured if row.name == "never"]
+    assert row.figures == "reference"
+    for metric in ("n", "accuracy", "acc_true", "acc_false", "f1", "exact"):
+        assert row.cells[metric].value == never.cells[metric].value, "as a verifier that says no always"
+    twins = sum(statement.corrupted is not None for example in records for statement in example.statements)
+    statements = sum(len(example.statements) for example in records)
+    assert row.cells["exact"].value == pytest.approx(twins / (statements + twins))
+    assert {line[2] for line in csv_rows([board]) if line[4] == "citing nothing"} == {board.data}
+
+
+def test_citing_nothing_is_no_row_of_other_schemes(two: Path) -> None:
+    assert "citing nothing" not in {row.name for row in boards(two)[0].rows}
+
+
 def test_markdown_and_csv_rows_fit_their_headers(two: Path) -> None:
     all_boards = boards(two)
     tables = list(markdown_tables(all_boards[0]))
