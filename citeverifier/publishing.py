@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from citeverifier.evaluation.reporting.model_card import HUB_ID, LICENCE, model_card
-from citeverifier.models.checkpoint import HEAD, read_config
+from citeverifier.models.checkpoint import COMPARISON, HEAD, read_config
 
 CARD = "README.md"
 REPORT = "training.json"  # read for the card; stays at home, since it holds paths of the machine
@@ -138,6 +138,7 @@ def _finished(folder: Path) -> dict[str, Path]:
         )
     published = {file.name: file for pattern in PUBLISHED for file in folder.glob(pattern) if file.is_file()}
     needed = ["tokenizer.json", *([HEAD] if config.shape == "late_interaction" else [])]
+    needed += [COMPARISON] if config.comparison_layers else []
     missing = [name for name in needed if name not in published]
     if "model.safetensors" not in published and "model.safetensors.index.json" not in published:
         missing.insert(0, "model.safetensors")

@@ -15,6 +15,7 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import InterpolationResolutionError
 
+from citeverifier.data.contrasts import with_contrasts
 from citeverifier.data.load import (
     PairBuilder,
     Record,
@@ -141,6 +142,7 @@ def training_data(
     kind_weights: Mapping[str, float],
     dev_limit: int | None,
     titles: Mapping[str, float] | None = None,
+    contrasts: float = 0.0,
     form: str = "pairs",
     most_documents: int | None = None,
     binary: bool = False,
@@ -148,7 +150,8 @@ def training_data(
     """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
 
     `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
-    ("replaced"). `form`: what is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
+    ("replaced"). `contrasts`: the share of them that gets a contrast (data/contrasts.py). `form`: what is read of
+    data_gen's folders. `most_documents`, `binary`: as in `usable`.
     """
     sources, dev, held_out = alternatives(sources, dev, held_out)
     specs = [SourceSpec.parse(spec) for spec in sources]
@@ -183,6 +186,8 @@ def training_data(
     for spec, records in zip(dev_specs, dev_records, strict=True):
         report["dev"].append({"data": spec.title} | asdict(fingerprint(records)))
     report["dev_pairs"] = len(dev_pairs)
+    if contrasts:
+        train_pairs = list(with_contrasts(train_pairs, contrasts, seed))
     if titles:
         train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))
     return TrainingData(train_pairs, dev_pairs, report)

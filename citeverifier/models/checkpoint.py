@@ -3,6 +3,7 @@
     config.json        the encoder's or classifier's own, with our `citeverifier` section (`CheckpointConfig`)
     model.safetensors  weights of a plain `AutoModelForSequenceClassification` (cross-encoder) or `AutoModel` encoder
     head.safetensors   late interaction only: its head
+    comparison.safetensors  late interaction with a comparison only: that
     tokenizer files, README.md (the model card)
 
 Nothing in it is pickled.
@@ -24,6 +25,7 @@ from citeverifier.text.rendering import RENDERING
 Shape = Literal["cross_encoder", "late_interaction"]
 SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction")
 HEAD = "head.safetensors"
+COMPARISON = "comparison.safetensors"
 SECTION = "citeverifier"
 PACKAGE = "package:"
 _MODEL_FILES = frozenset({".json", ".safetensors", ".bin", ".txt", ".model"})
@@ -35,6 +37,7 @@ class CheckpointConfig:
 
     `delta` and `temperature` are of the folded model; `thresholds` are probabilities fitted on dev, by level name.
     `max_length` counts tokens: of a whole pair for a cross-encoder, of a document window for late interaction.
+    `comparison_layers`: of late interaction, 0 without a comparison.
     """
 
     shape: Shape
@@ -47,6 +50,7 @@ class CheckpointConfig:
     base_model: str = ""
     languages: tuple[str, ...] = ()
     training: Mapping[str, Any] = field(default_factory=dict)
+    comparison_layers: int = 0
 
     def threshold(self, level: Support) -> float:
         """The fitted threshold of a level."""
@@ -121,7 +125,10 @@ def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: Checkpoint
     setattr(body.config, SECTION, json.loads(json.dumps(asdict(config))))
     body.save_pretrained(folder)
     if late:
-        save_file({k: v.contiguous() for k, v in model.head.state_dict().items()}, str(folder / HEAD))
+        parts = {HEAD: model.head, COMPARISON: model.comparison}
+        for name, part in parts.items():
+            if part is not None:
+                save_file({key: value.contiguous() for key, value in part.state_dict().items()}, str(folder / name))
     tokenizer.save_pretrained(folder)
 
 
@@ -177,16 +184,34 @@ def model_fingerprint(path: str, config: Any, *settings: object) -> str:
 
 def load_checkpoint(path: str | Path, dtype: Any) -> tuple[Any, Any, CheckpointConfig]:
     """(model in eval mode, tokenizer, config) of a checkpoint folder."""
-    from safetensors.torch import load_file
     from transformers import AutoModel, AutoModelForSequenceClassification
 
     folder = local_folder(str(path))
     config = read_config(folder)
     if config.shape == "late_interaction":
-        from citeverifier.models.late_interaction import LateInteraction
-
-        model: Any = LateInteraction(AutoModel.from_pretrained(folder, dtype=dtype))
-        model.head.load_state_dict(load_file(str(folder / HEAD)))
+        encoder = AutoModel.from_pretrained(folder, dtype=dtype)
+        model: Any = load_late_interaction(encoder, folder, config.comparison_layers)
     else:
         model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
     return model.eval(), load_tokenizer(str(folder), None), config
+
+
+def load_late_interaction(encoder: Any, folder: Path, comparison_layers: int) -> Any:
+    """A `LateInteraction` of a loaded encoder and a checkpoint folder's trained head and comparison.
+
+    The comparison computes in the encoder's number format, but for its outputs, which stay in float32 as the head does.
+    """
+    from safetensors.torch import load_file
+
+    from citeverifier.models.comparison import Comparison
+    from citeverifier.models.late_interaction import LateInteraction
+
+    comparison = None
+    if comparison_layers:
+        comparison = Comparison(encoder, comparison_layers)
+        comparison.load_state_dict(load_file(str(folder / COMPARISON)))
+        for part in (comparison.layers, comparison.compare, comparison.compared):
+            part.to(encoder.dtype)
+    model = LateInteraction(encoder, comparison=comparison)
+    model.head.load_state_dict(load_file(str(folder / HEAD)))
+    return model

@@ -74,6 +74,27 @@ def interval_loss(logits: torch.Tensor, labels: torch.Tensor, delta: float) -> t
     return -weight * (above_low + below_high + correction)
 
 
+def margin_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """How far fully supported pairs stay below unsupported ones of their example, plus 1; one value a pair.
+
+    Args:
+        logits: (n,) or (n, 1).
+        labels: rows [min, max, weight, documents, number of the example].
+
+    Returns:
+        (n,) for a fully supported pair the mean softplus(1 - (its logit - the other's)) over the pairs of its example
+        that are certainly below full, 0 where there are none and for all other pairs; in float32.
+    """
+    from torch.nn.functional import softplus
+
+    z = logits.reshape(-1).float()
+    low, high, weight, _, example = labels.float().unbind(dim=1)
+    compared = ((low == 2)[:, None] & (high < 2)[None, :] & (example[:, None] == example[None, :])).float()
+    distances = softplus(1 - (z[:, None] - z[None, :])) * compared
+    means: torch.Tensor = weight * distances.sum(dim=1) / compared.sum(dim=1).clamp(min=1)
+    return means
+
+
 @dataclass(frozen=True)
 class Calibration:
     """What folding does to a training logit.

@@ -2,7 +2,8 @@
 
 Statement and documents are encoded apart by one encoder. Each statement token is matched with its nearest token of any
 document of the premise (cosine); the matches are pooled with learnt salience in three ways and a linear layer
-makes one ordinal logit of them. "Every salient token is covered" is full support, "some are" is partial.
+makes one ordinal logit of them. "Every salient token is covered" is full support, "some are" is partial. With
+comparison layers (`models/comparison.py`) the tokens are then compared with their matches, and what comes out is added.
 
 A document longer than a window counts with one of them, its best passage: a text of thousands of tokens holds
 something near to any token by chance.
@@ -17,6 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid, normalize, pad
+
+from citeverifier.models.comparison import Comparison
 
 # A statement token's best cosine in a document of another pair and of its own, where nothing was measured (E5's).
 UNRELATED, RELATED = 0.65, 0.86
@@ -88,12 +91,16 @@ class MeanOfMatches(nn.Module):
 
 
 class LateInteraction(nn.Module):
-    """An encoder (any transformers `AutoModel`) with a head: a new `LateInteractionHead` unless another is given."""
+    """An encoder (any transformers `AutoModel`) with a head: a new `LateInteractionHead` unless another is given.
 
-    def __init__(self, encoder: nn.Module, head: nn.Module | None = None) -> None:
+    `comparison` is added to the head's logit; None, a verifier of matches alone.
+    """
+
+    def __init__(self, encoder: nn.Module, head: nn.Module | None = None, comparison: Comparison | None = None) -> None:
         super().__init__()
         self.encoder = encoder
         self.head: Any = head or LateInteractionHead(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
+        self.comparison = comparison
 
     @property
     def config(self) -> Any:
@@ -144,15 +151,31 @@ class LateInteraction(nn.Module):
             document_owner: (n, k) which document of its pair each window belongs to, -1 likewise.
 
         Returns:
-            {"logits": (n, 1)}
+            {"logits": (n, 1)}, in training with "compared" (n, 1), the comparison's part of them.
         """
         statements = self.encode_groups(statement_ids, statement_attention)
         documents = normalize(self.encode_groups(document_ids, document_attention), dim=-1)
         # index_select, not indexing, adds gradients up in one order: a run can be repeated to the last digit
         tokens, mask = statements.index_select(0, statement_index), statement_mask[statement_index]
         matches = chosen_matches(tokens, documents, document_mask, document_index)
-        weight = self.head.log_weights(tokens, mask).exp()
-        return {"logits": self.head(tokens, mask, best_passages(matches, weight, document_owner))}
+        kept = best_windows(matches, self.head.log_weights(tokens, mask).exp(), document_owner)
+        logits = self.head(tokens, mask, matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1))
+        if self.comparison is not None:
+            chosen = document_index.clamp(min=0)
+            known = (document_mask[chosen] & kept.unsqueeze(-1)).flatten(1)
+            premise = documents.index_select(0, chosen.flatten()).reshape(len(chosen), -1, documents.shape[-1])
+            # what counts, moved to the front: most pairs have fewer windows than the batch's longest
+            order = known.int().argsort(dim=1, descending=True, stable=True)[:, : int(known.sum(dim=1).max())]
+            compared = self.comparison(
+                tokens,
+                statement_attention.index_select(0, statement_index).bool(),
+                mask,
+                premise.gather(1, order.unsqueeze(-1).expand(-1, -1, premise.shape[-1])),
+                known.gather(1, order),
+            )
+            outputs = {"logits": logits + compared}
+            return outputs | {"compared": compared} if self.training else outputs
+        return {"logits": logits}
 
 
 @torch.no_grad()
@@ -200,20 +223,16 @@ def window_matches(statement: Tensor, windows: Tensor, mask: Tensor) -> Tensor:
     return best
 
 
-def best_passages(matches: Tensor, weight: Tensor, owner: Tensor) -> Tensor:
-    """The match of each statement token with a premise: the greatest over its documents' best windows.
+def best_windows(matches: Tensor, weight: Tensor, owner: Tensor) -> Tensor:
+    """Which windows of a premise count, (n, k): of each document the one that matches best.
 
     Args:
-        matches: (n, s, k) with each window.
+        matches: (n, s, k) of statement tokens with each window.
         weight: (n, s) salience; a document's best window has the greatest weighted mean match.
         owner: (n, k) the document of each window, -1 where there is none.
-
-    Returns:
-        (n, s) cosines.
     """
     mean = torch.einsum("ns,nsk->nk", weight.detach(), matches.detach().float())
     same = owner.unsqueeze(2) == owner.unsqueeze(1)
     best = mean.unsqueeze(1).masked_fill(~same, float("-inf")).amax(dim=-1)
-    kept = (mean >= best) & (owner >= 0)
-    chosen: Tensor = matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1)
-    return chosen
+    kept: Tensor = (mean >= best) & (owner >= 0)
+    return kept

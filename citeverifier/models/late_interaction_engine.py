@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
+from torch.nn.utils.rnn import pad_sequence
 from tqdm.auto import tqdm
 
 from citeverifier.models.bert_layers import attend_by_products
@@ -24,26 +27,40 @@ from citeverifier.text.rendering import render_document
 
 CHUNK = 512  # documents whose vectors are held at a time
 CACHE_BYTES = 512 * 2**20  # of vectors kept across calls
+COMPARISON_BUDGET = 4  # times as many padded tokens a batch of it as one of encoding: only the statement's pass layers
+
+
+@dataclass(frozen=True)
+class EncodedStatement:
+    """The vectors (s, h) of all its tokens, and which of them count (s,)."""
+
+    tokens: Tensor
+    counted: Tensor
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the vectors."""
+        return self.tokens.nbytes
 
 
 class Vectors:
-    """Token vectors by key, the least recently used dropped first once they take more than `limit` bytes."""
+    """What was encoded by key, the least recently used dropped first once it takes more than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         self.limit, self.held = limit, 0
-        self._known: OrderedDict[Any, list[Tensor]] = OrderedDict()
+        self._known: OrderedDict[Any, Sequence[Any]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def get(self, key: Any) -> list[Tensor] | None:
+    def get(self, key: Any) -> Sequence[Any] | None:
         """The vectors of a key, None where they are not known."""
         vectors = self._known.get(key)
         if vectors is not None:
             self._known.move_to_end(key)
         return vectors
 
-    def put(self, key: Any, vectors: list[Tensor]) -> None:
+    def put(self, key: Any, vectors: Sequence[Any]) -> None:
         """Keep the vectors of a new key."""
         self._known[key] = vectors
         self.held += sum(v.nbytes for v in vectors)
@@ -67,7 +84,8 @@ class LateInteractionEngine:
         parameter = next(model.parameters())
         self.device = parameter.device
         self.dtype = torch.float32 if parameter.dtype == torch.float32 else torch.float16
-        self.batches = Batches(self.device)
+        self.batches, self.comparison_batches = Batches(self.device), Batches(self.device)
+        self.comparison_batches.budget *= COMPARISON_BUDGET
         self.cache = Vectors(cache_bytes)
         attend_by_products(model.encoder)
 
@@ -96,24 +114,56 @@ class LateInteractionEngine:
         kept = [i for group in asked.values() for i in group]
         documents = self._documents(list(dict.fromkeys(text for i in kept for text in texts[i])), result)
         logits: list[Tensor] = []
+        best_windows: dict[tuple[Key, str], Tensor] = {}
         for key, group in asked.items():
-            statement = statements[key].float()
+            statement = statements[key].tokens[statements[key].counted].float()
             wanted = list(dict.fromkeys(text for i in group for text in texts[i]))
-            best = dict(zip(wanted, self._matches(statement, [documents[text] for text in wanted]), strict=True))
+            matches_of, windows = self._matches(statement, [documents[text] for text in wanted])
+            best_windows |= {(key, text): window for text, window in zip(wanted, windows, strict=True)}
+            best = dict(zip(wanted, matches_of, strict=True))
             matches = torch.stack([torch.stack([best[text] for text in texts[i]]).amax(dim=0) for i in group])
             every = torch.ones(1, len(statement), dtype=torch.bool, device=self.device)
             logits.append(self.model.head(statement.unsqueeze(0), every, matches).squeeze(1))
         if kept:
-            result.values[kept] = torch.cat(logits).double().cpu().numpy()
+            values = torch.cat(logits).double().cpu().numpy()
+            if self.model.comparison is not None:
+                keys = [self.inputs.statement_key(pairs[i]) for i in kept]
+                premises = [[best_windows[key, text] for text in texts[i]] for i, key in zip(kept, keys, strict=True)]
+                values = values + self._compared([statements[key] for key in keys], premises)
+            result.values[kept] = values
 
-    def _matches(self, statement: Tensor, documents: Sequence[list[Tensor]]) -> Tensor:
-        """The match of each statement token (s) with the best window of each document, (documents, s)."""
+    def _compared(
+        self, statements: Sequence[EncodedStatement], premises: Sequence[Sequence[Tensor]]
+    ) -> NDArray[np.float64]:
+        """What the comparison adds to the logit of each statement with the windows of its premise, (n,)."""
+        added = np.zeros(len(statements))
+        lengths = [
+            len(statement.tokens) + sum(map(len, premise))
+            for statement, premise in zip(statements, premises, strict=True)
+        ]
+
+        def padded(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+            every = [torch.ones(len(row), dtype=torch.bool, device=self.device) for row in rows]
+            return pad_sequence(list(rows), batch_first=True), pad_sequence(every, batch_first=True)
+
+        def forward(batch: list[int]) -> None:
+            tokens, attention = padded([statements[i].tokens for i in batch])
+            counted, _ = padded([statements[i].counted for i in batch])
+            premise, known = padded([torch.cat(list(premises[i])) for i in batch])
+            logits = self.model.comparison(tokens, attention, counted, premise, known)  # type: ignore[misc]
+            added[batch] = logits.squeeze(1).double().cpu().numpy()
+
+        self.comparison_batches.run(lengths, forward)
+        return added
+
+    def _matches(self, statement: Tensor, documents: Sequence[Sequence[Tensor]]) -> tuple[Tensor, list[Tensor]]:
+        """The match of each statement token (s) with the best window of each document, (documents, s); the windows."""
         windows = [window for document in documents for window in document]
         similarity = torch.cat(windows).float() @ normalize(statement, dim=-1).T
         lengths = torch.tensor([len(window) for window in windows], device=self.device)
         by_window = torch.segment_reduce(similarity, "max", lengths=lengths, axis=0, initial=-1.0)
         if len(windows) == len(documents):
-            return by_window
+            return by_window, windows
         every = torch.ones(1, len(statement), dtype=torch.bool, device=self.device)
         weight = self.model.head.log_weights(statement.unsqueeze(0), every).exp().squeeze(0)
         mean = (by_window @ weight).tolist()
@@ -122,10 +172,10 @@ class LateInteractionEngine:
             end = start + len(document)
             chosen.append(max(range(start, end), key=mean.__getitem__))
             start = end
-        return by_window[chosen]
+        return by_window[chosen], [windows[i] for i in chosen]
 
-    def _encode(self, ids: Sequence[list[int]], keep: Callable[[int, Tensor], Tensor]) -> list[Tensor]:
-        """What `keep` makes of the position and the token vectors (tokens, h), in float32, of each row."""
+    def _encode(self, ids: Sequence[list[int]], keep: Callable[[Tensor], Tensor]) -> list[Tensor]:
+        """What `keep` makes of the token vectors (tokens, h), in float32, of each row."""
         kept: dict[int, Tensor] = {}
 
         def forward(batch: list[int]) -> None:
@@ -135,30 +185,30 @@ class LateInteractionEngine:
                 pad([[1] * len(row) for row in rows], 0).to(self.device),
             ).float()
             for at, i in enumerate(batch):
-                kept[i] = keep(i, tokens[at, : len(ids[i])]).to(self.dtype)
+                kept[i] = keep(tokens[at, : len(ids[i])]).to(self.dtype)
 
         self.batches.run([len(row) for row in ids], forward)
         return [kept[i] for i in range(len(ids))]
 
-    def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, Tensor], dict[Key, str]]:
-        """The vectors of the tokens that count, of each statement; and why some have none."""
-        vectors = {key: known[0] for key in keys if (known := self.cache.get(key)) is not None}
+    def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, EncodedStatement], dict[Key, str]]:
+        """Each statement encoded; and why some are not."""
+        encoded = {key: known[0] for key in keys if (known := self.cache.get(key)) is not None}
         reasons: dict[Key, str] = {}
         new: dict[Key, tuple[list[int], list[bool]]] = {}
         for key in keys:
-            if key not in vectors:
+            if key not in encoded:
                 try:
                     new[key] = self.inputs.statement(key)
                 except StatementTooLong as error:
                     reasons[key] = str(error)
-        ids, masks = [row for row, _ in new.values()], [torch.tensor(mask) for _, mask in new.values()]
+        ids = [row for row, _ in new.values()]
         result.tokens += sum(map(len, ids))
-        for key, encoded in zip(new, self._encode(ids, lambda i, t: t[masks[i].to(self.device)]), strict=True):
-            vectors[key] = encoded
-            self.cache.put(key, [encoded])
-        return vectors, reasons
+        for (key, (_, counted)), tokens in zip(new.items(), self._encode(ids, torch.clone), strict=True):
+            encoded[key] = EncodedStatement(tokens, torch.tensor(counted, device=self.device))
+            self.cache.put(key, [encoded[key]])
+        return encoded, reasons
 
-    def _documents(self, texts: Sequence[str], result: Logits) -> dict[str, list[Tensor]]:
+    def _documents(self, texts: Sequence[str], result: Logits) -> dict[str, Sequence[Tensor]]:
         """The normalised token vectors of each window of each document."""
         known = {text: vectors for text in texts if (vectors := self.cache.get(text)) is not None}
         missing = [text for text in texts if text not in known]
@@ -166,7 +216,7 @@ class LateInteractionEngine:
         flat = [window for text in missing for window in windows[text]]
         result.tokens += sum(map(len, flat))
         before, after = len(self.inputs.before), len(self.inputs.after)
-        encoded = iter(self._encode(flat, lambda _, t: normalize(t[before : len(t) - after], dim=-1)))
+        encoded = iter(self._encode(flat, lambda t: normalize(t[before : len(t) - after], dim=-1)))
         new = {text: [next(encoded) for _ in windows[text]] for text in missing}
         for text, vectors in new.items():
             self.cache.put(text, vectors)

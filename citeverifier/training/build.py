@@ -5,10 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from citeverifier.models.checkpoint import HEAD, backbone_path, load_tokenizer, position_limit
+from citeverifier.models.checkpoint import (
+    HEAD,
+    backbone_path,
+    load_late_interaction,
+    load_tokenizer,
+    position_limit,
+    read_config,
+)
 from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
 
-_HEAD_NAMES = ("head.", "classifier.", "score.", "pooler.")
+_HEAD_NAMES = (
+    "head.", "classifier.", "score.", "pooler.", "comparison.alignment", "comparison.compare", "comparison.support",
+    "comparison.salience", "comparison.whole", "comparison.output",
+)  # fmt: skip
 
 
 def build_model(options: TrainingOptions) -> tuple[Any, Any]:
@@ -45,13 +55,19 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
 
 
 def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
-    from safetensors.torch import load_file
-
+    from citeverifier.models.comparison import Comparison
     from citeverifier.models.late_interaction import LateInteraction
 
-    model: Any = LateInteraction(encoder)
+    count = options.comparison_layers
     if is_trained(options.backbone):
-        model.head.load_state_dict(load_file(str(Path(backbone_path(options.backbone.name)) / HEAD)))
+        folder = Path(backbone_path(options.backbone.name))
+        trained = read_config(folder).comparison_layers
+        model: Any = load_late_interaction(encoder, folder, trained)
+        count = 0 if trained else count  # a verifier without comparison layers may get them now
+    else:
+        model = LateInteraction(encoder)
+    if count:
+        model.comparison = Comparison(encoder, count)
     if getattr(encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
         encoder.pooler.requires_grad_(False)
     freeze(encoder, options.frozen_embeddings, options.frozen_layers)

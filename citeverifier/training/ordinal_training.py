@@ -21,6 +21,7 @@ from citeverifier.models.cut_points import (
     fold_into,
     interval_loss,
     last_linear,
+    margin_loss,
     probability,
 )
 from citeverifier.paths import LATEST
@@ -112,7 +113,10 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
     from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
 
     items = train_set.items + dev_set.items
-    labels = np.concatenate([train_set.labels, dev_set.labels])
+    pairs = train_set.pairs + dev_set.pairs
+    numbers = {example: number for number, example in enumerate(dict.fromkeys(pair.example for pair in pairs))}
+    examples = np.array([[numbers[pair.example]] for pair in pairs], dtype=np.float32)
+    labels = np.concatenate([np.concatenate([train_set.labels, dev_set.labels]), examples], axis=1)
     if options.delta == 0 and bool(np.any((labels[:, 0] == 1) & (labels[:, 1] == 1))):
         raise ValueError("delta=0 trains a binary verifier: expected no pair labelled exactly partial, got some")
     batch = pairs_a_step(options)
@@ -128,6 +132,10 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
 
     def loss(outputs: Any, rows: Any, num_items_in_batch: Any = None) -> Any:
         losses = interval_loss(outputs["logits"], rows, options.delta)
+        if "compared" in outputs:  # by itself, too: beside matches that know the easy half already it would learn late
+            losses = losses + interval_loss(outputs["compared"], rows, options.delta)
+        if options.margin:
+            losses = losses + options.margin * margin_loss(outputs["logits"], rows)
         # num_items_in_batch counts label elements, so many a pair, over all accumulated batches
         return losses.mean() if num_items_in_batch is None else losses.sum() / (num_items_in_batch / rows.shape[1])
 
@@ -190,7 +198,11 @@ def _save(
     languages: tuple[str, ...],
 ) -> None:
     model = merge_lora(model, options)
-    fold_into(model.head.output if options.shape == "late_interaction" else last_linear(model), calibration)
+    late = options.shape == "late_interaction"
+    fold_into(model.head.output if late else last_linear(model), calibration)
+    comparison = model.comparison if late else None
+    if comparison is not None:  # it adds to the logit: scaled alike, the cut point is the head's to carry
+        fold_into(comparison.output, Calibration(calibration.temperature, 0.0, 0.0))
     config = CheckpointConfig(
         shape=options.shape,
         delta=calibration.delta,
@@ -200,5 +212,6 @@ def _save(
         reads_context=options.reads_context,
         base_model=options.backbone.name,
         languages=languages,
+        comparison_layers=0 if comparison is None else len(comparison.layers),
     )
     save_checkpoint(trained.folder, model, tokenizer, config)

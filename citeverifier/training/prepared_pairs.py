@@ -63,6 +63,6 @@ def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Pre
 
 def decided(labels: NDArray[np.float32], level: Support) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """(which label rows are decided at a level, whether they reach it); rows of no weight decide nothing."""
-    low, high, weight, _ = labels.T
+    low, high, weight = labels.T[:3]
     reaches, misses = low >= level, high < level
     return (reaches | misses) & (weight > 0), reaches

@@ -14,11 +14,12 @@ from transformers import AutoModel
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.models.checkpoint import load_tokenizer
+from citeverifier.models.comparison import Comparison
 from citeverifier.models.inputs import LateInteractionInputs, StatementTooLong
 from citeverifier.models.late_interaction import (
     LateInteraction,
     LateInteractionHead,
-    best_passages,
+    best_windows,
     typical_matches,
     window_matches,
 )
@@ -26,12 +27,18 @@ from citeverifier.models.late_interaction_engine import LateInteractionEngine
 from citeverifier.records import Document, Pair, Support
 
 
-@pytest.fixture(scope="module")
-def built(tiny: Any) -> tuple[LateInteraction, LateInteractionInputs]:
+@pytest.fixture(scope="module", params=[0, 1, 2], ids="{}_comparison_layers".format)
+def built(tiny: Any, request: pytest.FixtureRequest) -> tuple[LateInteraction, LateInteractionInputs]:
     folder = str(tiny("bert"))
-    model = LateInteraction(AutoModel.from_pretrained(folder, attn_implementation="eager")).eval()
+    encoder = AutoModel.from_pretrained(folder, attn_implementation="eager")
+    comparison = Comparison(encoder, request.param) if request.param else None
+    model = LateInteraction(encoder, comparison=comparison).eval()
+    draw = torch.Generator().manual_seed(0)
     with torch.no_grad():
-        model.head.salience.weight.normal_(generator=torch.Generator().manual_seed(0))
+        model.head.salience.weight.normal_(generator=draw)
+        if comparison is not None:
+            for linear in (comparison.support, comparison.salience, comparison.whole):
+                linear.weight.normal_(generator=draw)
     return model, LateInteractionInputs(load_tokenizer(folder, 512), window=48, limit=512, context=True)
 
 
@@ -51,14 +58,12 @@ def test_window_matches_take_the_greatest_cosine_in_each_window() -> None:
 
 def test_each_document_counts_with_its_best_window() -> None:
     matches = torch.tensor([[[0.9, 0.2, 0.1], [0.1, 0.6, 0.7]]])  # two tokens, three windows
-    even = torch.tensor([[0.5, 0.5]])
-    apart, together = torch.tensor([[0, 1, 2]]), torch.tensor([[0, 0, 1]])
-    assert torch.allclose(best_passages(matches, even, apart), torch.tensor([[0.9, 0.7]]))
-    assert torch.allclose(best_passages(matches, even, together), torch.tensor([[0.9, 0.7]]))  # window 0 and window 2
-    second_matters = torch.tensor([[0.1, 0.9]])
-    assert torch.allclose(best_passages(matches, second_matters, together), torch.tensor([[0.2, 0.7]]))
-    absent = torch.tensor([[0, 0, -1]])
-    assert torch.allclose(best_passages(matches, second_matters, absent), torch.tensor([[0.2, 0.6]]))
+    even, second_matters = torch.tensor([[0.5, 0.5]]), torch.tensor([[0.1, 0.9]])
+    apart, together, absent = torch.tensor([[0, 1, 2]]), torch.tensor([[0, 0, 1]]), torch.tensor([[0, 0, -1]])
+    assert best_windows(matches, even, apart).tolist() == [[True, True, True]]
+    assert best_windows(matches, even, together).tolist() == [[True, False, True]]
+    assert best_windows(matches, second_matters, together).tolist() == [[False, True, True]]
+    assert best_windows(matches, second_matters, absent).tolist() == [[False, True, False]]
 
 
 def test_padding_a_long_document_does_not_add_up_to_support(
