@@ -24,7 +24,8 @@ REFUTED = ":refutes"  # how the kind of a pair ends whose documents say the oppo
 def with_contrasts(pairs: Iterable[Pair], share: float, seed: int) -> Iterator[Pair]:
     """The pairs, and after a `share` of the fully supported and the refuted ones a contrast, drawn by `seed`.
 
-    `share` is in [0, 1]. A pair to which no rule applies gets none. Kinds are `contrast:...`, labels full, or none to partial.
+    `share` is in [0, 1]. A pair to which no rule applies gets none. Kinds are `contrast:...`, labels full, or none to
+    partial.
     """
     for pair in pairs:
         yield pair
