@@ -1,4 +1,4 @@
-"""Publishing: what goes up, what is refused, what a failure says; the folder stays as it is."""
+"""Publishing against a local hub: what goes up, what is refused, what is tried again; the folder stays as it is."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
-from scripted_hub import URL, Repo, ScriptedHub, scripted_hub
+from hub_server import TOKEN, HubServer, Repo
 from tiny_models import tiny_checkpoint
 from typer.testing import CliRunner
 
@@ -36,9 +35,18 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
-    with scripted_hub(monkeypatch) as running:
-        yield running
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    """A local hub that the client is logged in to; files go up by LFS, waits are short."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils import _http
+
+    with HubServer() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setattr(_http.time, "sleep", lambda seconds: None)
+        yield server
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -63,7 +71,7 @@ def write_run(folder: Path, name: str, target: str, path: str | None, accuracy: 
 OURS = "citeverifier.verifiers.ordinal.OrdinalVerifier"
 
 
-def test_a_push_sends_the_checkpoint_and_its_card(hub: ScriptedHub, folder: Path) -> None:
+def test_a_push_sends_the_checkpoint_and_its_card(hub: HubServer, folder: Path) -> None:
     (folder / "hydra").mkdir()
     (folder / "hydra" / "train.log").write_text("a log")
     before = digests(folder)
@@ -80,11 +88,12 @@ def test_a_push_sends_the_checkpoint_and_its_card(hub: ScriptedHub, folder: Path
         assert repo.files[name] == (folder / name).read_bytes()
     assert f'CrossEncoder("{REPO}")' in repo.files["README.md"].decode()
     assert (repo.private, repo.tags, len(repo.commits)) == (True, {"v1": repo.commits[0]}, 1)
-    assert address == f"{URL}/{REPO}/tree/v1"
+    assert address == f"{hub.url}/{REPO}/tree/v1"
+    assert hub.tokens == {f"Bearer {TOKEN}"}
     assert digests(folder) == before
 
 
-def test_late_interaction_has_its_head(hub: ScriptedHub, tiny: Any, tmp_path: Path) -> None:
+def test_late_interaction_has_its_head(hub: HubServer, tiny: Any, tmp_path: Path) -> None:
     push(plan_push(tiny_checkpoint(tmp_path, tiny("bert"), "late_interaction"), REPO, private=False))
     repo = hub.repos[REPO]
     assert "head.safetensors" in repo.files
@@ -92,7 +101,7 @@ def test_late_interaction_has_its_head(hub: ScriptedHub, tiny: Any, tmp_path: Pa
     assert repo.tags == {}
 
 
-def test_what_went_up_loads(hub: ScriptedHub, folder: Path, pairs: list[Any], tmp_path: Path) -> None:
+def test_what_went_up_loads(hub: HubServer, folder: Path, pairs: list[Any], tmp_path: Path) -> None:
     from citeverifier.records import Support
     from citeverifier.verifiers.ordinal import OrdinalVerifier
 
@@ -105,45 +114,107 @@ def test_what_went_up_loads(hub: ScriptedHub, folder: Path, pairs: list[Any], tm
     assert theirs.tolist() == ours.tolist()
 
 
-def refusal(status: int, said: str = "as told") -> Exception:
-    import huggingface_hub.errors as errors
+def test_a_second_push_is_a_second_commit_of_what_changed(hub: HubServer, folder: Path) -> None:
+    push(plan_push(folder, REPO))
+    (folder / "training.json").write_text((folder / "training.json").read_text().replace('"steps": 3', '"steps": 4'))
+    asked = len(hub.asked)
+    push(plan_push(folder, REPO, tag="v2"))
+    repo = hub.repos[REPO]
+    assert len(repo.commits) == 2
+    assert repo.tags == {"v2": repo.commits[1]}
+    assert "4 steps" in repo.files["README.md"].decode()
+    assert not any("/storage/" in line for line in hub.asked[asked:])  # the weights are there already
 
-    answer = SimpleNamespace(status_code=status, headers={}, request=None)
-    return errors.HfHubHTTPError("a long message", response=answer, server_message=said)  # type: ignore[arg-type]
 
-
-@pytest.mark.parametrize(
-    ("call", "failure", "message"),
-    [
-        ("create_repo", refusal(401), r"could not create the repo \(org/verifier\): 401.*hf auth login.*HF_TOKEN"),
-        ("create_repo", refusal(403), "403.*may not write to org: give it write access"),
-        ("create_repo", ValueError("<html>Bad gateway</html>"), "could not create the repo .*Bad gateway"),
-        ("list_repo_refs", ConnectionError("cut"), "could not look at the repo .*cut.*Try again later"),
-        ("create_commit", refusal(403), "could not upload the files.*403.*write access to org"),
-        ("create_commit", refusal(409), "409.*Somebody else is changing org/verifier.*push again"),
-        ("create_commit", refusal(404), "404.*Check the name org/verifier"),
-        ("create_commit", refusal(418), "418: as told"),
-        ("create_commit", RuntimeError("an upload broke"), "an upload broke.*is as it was"),
-        ("create_tag", refusal(500), "could not tag the revision"),
-    ],
-)
-def test_a_failure_says_what_to_do_and_the_push_can_be_repeated(
-    hub: ScriptedHub, folder: Path, call: str, failure: Exception, message: str
-) -> None:
+@pytest.mark.parametrize("part", ["/preupload/", "/lfs/", "/storage/"])
+@pytest.mark.parametrize("status", [500, 503, 429, 0])
+def test_a_transfer_that_fails_is_tried_again(hub: HubServer, folder: Path, part: str, status: int) -> None:
     before = digests(folder)
-    hub.failures[call] = failure
-    with pytest.raises(PushError, match=message) as caught:
-        push(plan_push(folder, REPO, tag="v1"))
-    assert f"`citeverifier push {folder} --repo {REPO}` sends it again" in str(caught.value)
-    assert hub.asked.count(call) == 1
-    hub.failures.clear()
+    hub.fails(part, status, times=2)
     push(plan_push(folder, REPO, tag="v1"))
-    assert hub.repos[REPO].tags == {"v1": hub.repos[REPO].commits[-1]}
+    repo = hub.repos[REPO]
+    assert repo.tags == {"v1": repo.commits[-1]}
+    assert repo.files["model.safetensors"] == (folder / "model.safetensors").read_bytes()
+    assert hub.count(part) >= 3
     assert digests(folder) == before
 
 
+@pytest.mark.parametrize("part", ["/repos/create", "/refs", "/commit/", "/tag/"])
+@pytest.mark.parametrize("status", [503, 0])
+def test_what_failed_is_pushed_again_and_no_file_is_sent_twice(
+    hub: HubServer, folder: Path, part: str, status: int
+) -> None:
+    before = digests(folder)
+    hub.fails(part, status, times=1)
+    with pytest.raises(PushError, match=f"`citeverifier push {folder} --repo {REPO}` sends it again"):
+        push(plan_push(folder, REPO, tag="v1"))
+    push(plan_push(folder, REPO, tag="v1"))
+    repo = hub.repos[REPO]
+    assert len(repo.commits) == 1
+    assert repo.tags == {"v1": repo.commits[-1]}
+    assert hub.count("/storage/") == 1
+    assert digests(folder) == before
+
+
+def test_a_proxy_s_page_is_a_failure_too(hub: HubServer, folder: Path) -> None:
+    hub.fails("/repos/create", 502, times=1, body="<html>Bad gateway</html>")
+    with pytest.raises(PushError, match=r"could not create the repo .* 502"):
+        push(plan_push(folder, REPO))
+
+
+def test_a_commit_whose_answer_was_lost_is_not_made_twice(hub: HubServer, folder: Path) -> None:
+    hub.fails("/commit/", 0, times=1, after=True)
+    with pytest.raises(PushError, match="could not upload the files"):
+        push(plan_push(folder, REPO, tag="v1"))
+    push(plan_push(folder, REPO, tag="v1"))
+    repo = hub.repos[REPO]
+    assert len(repo.commits) == 1
+    assert repo.tags == {"v1": repo.commits[0]}
+
+
+@pytest.mark.parametrize(
+    ("part", "status", "message"),
+    [
+        ("/repos/create", 401, r"could not create the repo \(org/verifier\): 401.*hf auth login.*HF_TOKEN"),
+        ("/repos/create", 403, "403.*may not write to org: give it write access"),
+        ("/commit/", 403, "could not upload the files.*403.*write access to org"),
+        ("/commit/", 409, "409.*Somebody else is changing org/verifier.*push again"),
+        ("/preupload/", 404, "404.*Check the name org/verifier"),
+        ("/commit/", 418, "418: .*as told"),
+    ],
+)
+def test_a_refusal_says_what_to_do_and_is_not_tried_again(
+    hub: HubServer, folder: Path, part: str, status: int, message: str
+) -> None:
+    before = digests(folder)
+    hub.fails(part, status)
+    with pytest.raises(PushError, match=message) as caught:
+        push(plan_push(folder, REPO))
+    assert hub.count(part) == 1
+    assert f"citeverifier push {folder} --repo {REPO}" in str(caught.value)
+    assert TOKEN not in str(caught.value)
+    assert digests(folder) == before
+
+
+@pytest.mark.parametrize("status", [500, 0])
+@pytest.mark.parametrize("part", ["/commit/", "/storage/"])
+def test_a_failure_that_stays_is_an_error_of_one_line(hub: HubServer, folder: Path, part: str, status: int) -> None:
+    before = digests(folder)
+    hub.fails(part, status)
+    with pytest.raises(PushError, match=r"could not upload the files .*is as it was"):
+        push(plan_push(folder, REPO))
+    assert hub.repos[REPO].commits == []
+    assert digests(folder) == before
+
+
+def test_no_hub_at_all_is_an_error_of_one_line(hub: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    with pytest.raises(PushError, match=r"could not create the repo"):
+        push(plan_push(folder, REPO))
+
+
 def test_without_a_token_or_offline_nothing_is_asked(
-    hub: ScriptedHub, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub: HubServer, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from huggingface_hub import constants
 
@@ -158,14 +229,14 @@ def test_without_a_token_or_offline_nothing_is_asked(
 
 
 @pytest.mark.parametrize("private", [True, False])
-def test_a_repo_of_the_other_visibility_is_not_pushed_to(hub: ScriptedHub, folder: Path, private: bool) -> None:
+def test_a_repo_of_the_other_visibility_is_not_pushed_to(hub: HubServer, folder: Path, private: bool) -> None:
     hub.repos[REPO] = Repo(private=not private)
     with pytest.raises(PushError, match=r"exists and is (private|public), expected (private|public); nothing was sent"):
         push(plan_push(folder, REPO, private=private))
     assert hub.repos[REPO].commits == []
 
 
-def test_a_tag_that_is_taken_is_seen_before_anything_is_sent(hub: ScriptedHub, folder: Path) -> None:
+def test_a_tag_that_is_taken_is_seen_before_anything_is_sent(hub: HubServer, folder: Path) -> None:
     hub.repos[REPO] = Repo(private=True, tags={"v1": "0" * 40})
     with pytest.raises(PushError, match="has a tag v1 already; nothing was sent"):
         push(plan_push(folder, REPO, tag="v1"))
@@ -242,7 +313,7 @@ def test_runs_below_the_folder_are_found(folder: Path) -> None:
     assert "0.7125" in plan_push(folder, REPO).card
 
 
-def test_a_dry_run_shows_all_and_sends_nothing(hub: ScriptedHub, folder: Path) -> None:
+def test_a_dry_run_shows_all_and_sends_nothing(hub: HubServer, folder: Path) -> None:
     before = digests(folder)
     done = CliRunner().invoke(app, ["push", str(folder), "--repo", REPO, "--tag", "v1", "--dry-run"])
     assert done.exit_code == 0, done.output
@@ -262,11 +333,12 @@ def test_a_dry_run_shows_all_and_sends_nothing(hub: ScriptedHub, folder: Path) -
     assert "license: mit" in public.output
 
 
-def test_the_command_pushes_and_tells_its_exit_codes(hub: ScriptedHub, folder: Path) -> None:
+def test_the_command_pushes_and_tells_its_exit_codes(hub: HubServer, folder: Path) -> None:
     done = CliRunner().invoke(app, ["push", str(folder), "--repo", REPO])
     assert done.exit_code == 0, done.output
-    assert f"pushed: {URL}/{REPO}" in done.output
-    hub.failures["create_commit"] = refusal(403)
+    assert f"pushed: {hub.url}/{REPO}" in done.output
+    hub.fails("/commit/", 403)
+    (folder / "tokenizer_config.json").write_text("{}")
     refused = CliRunner().invoke(app, ["push", str(folder), "--repo", REPO])
     assert refused.exit_code == 1
     assert "error: could not upload the files" in refused.output

@@ -63,14 +63,19 @@ def test_every_experiment_runs_end_to_end(
 def test_a_finished_run_is_pushed_where_the_config_says_so(
     tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from scripted_hub import scripted_hub
+    from hub_server import TOKEN, HubServer
+    from huggingface_hub import constants
 
     monkeypatch.chdir(tmp_path)
     overrides = [f"backbone.name={tiny('bert')}", "output_dir=out", "hub.tag=v1", *SMALL]
     with pytest.raises(ValueError, match="repo: expected org/name"):
         run(composed("hub.repo_id=none", *overrides))
     assert not Path("out").exists()  # said before training
-    with scripted_hub(monkeypatch) as hub:
+    with HubServer() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
         run(composed("hub.repo_id=org/mine", *overrides))
         repo = hub.repos["org/mine"]
     assert {"README.md", "config.json", "head.safetensors", "model.safetensors"} <= set(repo.files)

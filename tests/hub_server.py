@@ -1,0 +1,220 @@
+"""A local model hub: answers what huggingface_hub asks when a checkpoint is pushed, and misbehaves when told to.
+
+    with HubServer() as hub:
+        hub.fails("/commit/", status=500, times=1)
+        ...                                   # push with HF_ENDPOINT=hub.url
+        hub.repos["org/name"].files["config.json"]
+
+Large files come by LFS to the hub itself, as the real one has them sent to its storage.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import socket
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+TOKEN = "hf_a_token_of_the_tests"
+
+
+@dataclass
+class Repo:
+    """What was pushed: files of the last commit on main, tags by name with their commit, sizes as told before."""
+
+    private: bool
+    files: dict[str, bytes] = field(default_factory=dict)
+    commits: list[str] = field(default_factory=list)
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Fault:
+    """What a request whose path holds `part` gets for an answer, so many times; status 0 cuts the connection."""
+
+    part: str
+    status: int
+    times: int
+    after: bool = False  # do what was asked, then answer wrongly
+    body: str = '{"error": "as told"}'
+
+
+class HubServer:
+    """The hub; runs in a thread. `asked` holds "METHOD path" of every request, in order."""
+
+    def __init__(self) -> None:
+        self.repos: dict[str, Repo] = {}
+        self.asked: list[str] = []
+        self.tokens: set[str | None] = set()
+        self._stored: dict[str, bytes] = {}
+        self._faults: list[Fault] = []
+        self._lock = threading.Lock()
+        self._http = _Quiet(("127.0.0.1", 0), _handler(self))
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    def __enter__(self) -> HubServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+    def fails(self, part: str, status: int, times: int = 1_000_000, **more: Any) -> None:
+        """Requests whose path holds `part` fail from now on."""
+        self._faults.append(Fault(part, status, times, **more))
+
+    def count(self, part: str) -> int:
+        """How many requests' paths held `part`."""
+        return sum(part in line for line in self.asked)
+
+    def fault(self, path: str) -> Fault | None:
+        with self._lock:
+            for fault in self._faults:
+                if fault.part in path and fault.times:
+                    fault.times -= 1
+                    return fault
+        return None
+
+    def answer(self, method: str, path: str, body: bytes) -> tuple[int, Any]:
+        """(status, JSON) of a request."""
+        path = path.split("?")[0]
+        told = json.loads(body) if body.startswith(b"{") and "/commit/" not in path else {}
+        if path == "/api/repos/create":
+            name = f"{told['organization']}/{told['name']}"
+            if name in self.repos:
+                return 409, {"error": "You already created this model repo", "url": f"{self.url}/{name}"}
+            self.repos[name] = Repo(bool(told.get("private") or told.get("visibility") == "private"))
+            return 200, {"url": f"{self.url}/{name}", "name": name}
+        if path == "/api/validate-yaml":
+            return 200, {"errors": [], "warnings": []}
+        if path.startswith("/storage/"):
+            oid = path.removeprefix("/storage/")
+            if hashlib.sha256(body).hexdigest() != oid:
+                return 400, {"error": "not the content that was announced"}
+            self._stored[oid] = body
+            return 200, {}
+        if path.endswith("/info/lfs/objects/batch"):
+            return 200, {"transfer": "basic", "objects": [self._object(row) for row in told["objects"]]}
+        _, _, _, org, name, *rest = path.split("/")
+        repo = self.repos.get(f"{org}/{name}")
+        if repo is None:
+            return 404, {"error": "Repository not found"}
+        return self._of_repo(repo, f"{org}/{name}", rest, body, told)
+
+    def _object(self, row: dict[str, Any]) -> dict[str, Any]:
+        known = row["oid"] in self._stored
+        return row if known else row | {"actions": {"upload": {"href": f"{self.url}/storage/{row['oid']}"}}}
+
+    def _of_repo(
+        self, repo: Repo, name: str, rest: list[str], body: bytes, told: dict[str, Any]
+    ) -> tuple[int, dict[str, Any]]:
+        head = repo.commits[-1] if repo.commits else "0" * 40
+        match rest:
+            case []:
+                return 200, {"id": name, "private": repo.private, "sha": head, "tags": [], "siblings": []}
+            case ["revision", _]:
+                return 200, {"id": name, "private": repo.private, "sha": head, "tags": [], "siblings": []}
+            case ["refs"]:
+                tags = [{"name": t, "ref": f"refs/tags/{t}", "targetCommit": c} for t, c in repo.tags.items()]
+                main = {"name": "main", "ref": "refs/heads/main", "targetCommit": head}
+                return 200, {"branches": [main], "converts": [], "tags": tags}
+            case ["preupload", _]:
+                return 200, {"files": [self._mode(repo, file) for file in told["files"]]}
+            case ["commit", _]:
+                return 200, self._commit(repo, name, body)
+            case ["tag", revision]:
+                if told["tag"] in repo.tags:
+                    return 409, {"error": "Tag reference exists already"}
+                repo.tags[told["tag"]] = revision
+                return 200, {}
+        return 404, {"error": f"no such address: {rest}"}
+
+    def _mode(self, repo: Repo, file: dict[str, Any]) -> dict[str, Any]:
+        mode = "lfs" if file["path"].endswith(".safetensors") else "regular"
+        content = repo.files.get(file["path"])
+        return {"path": file["path"], "uploadMode": mode, "shouldIgnore": False, "oid": _oid(content, mode)}
+
+    def _commit(self, repo: Repo, name: str, body: bytes) -> dict[str, Any]:
+        for line in body.splitlines():
+            row = json.loads(line)
+            value = row["value"]
+            if row["key"] == "file":
+                repo.files[value["path"]] = base64.b64decode(value["content"])
+            elif row["key"] == "lfsFile":
+                repo.files[value["path"]] = self._stored[value["oid"]]
+        repo.commits.append(hashlib.sha1(body + str(len(repo.commits)).encode()).hexdigest())
+        oid = repo.commits[-1]
+        return {"success": True, "commitOid": oid, "commitUrl": f"{self.url}/{name}/commit/{oid}"}
+
+
+def _oid(content: bytes | None, mode: str) -> str | None:
+    """What the hub calls a file's content: git's hash, or LFS's."""
+    if content is None:
+        return None
+    if mode == "lfs":
+        return hashlib.sha256(content).hexdigest()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+class _Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that was cut is what some tests are about."""
+
+
+def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def _any(self) -> None:
+            body = self._body()
+            hub.asked.append(f"{self.command} {self.path}")
+            if not self.path.startswith("/storage/"):
+                hub.tokens.add(self.headers.get("Authorization"))
+            fault = hub.fault(self.path)
+            if fault is not None and fault.status == 0 and not fault.after:
+                return self._cut()
+            status, content = 0, None
+            if fault is None or fault.after:
+                status, content = hub.answer(self.command, self.path, body)
+            if fault is not None and fault.status == 0:
+                return self._cut()
+            data = json.dumps(content).encode()
+            if fault is not None:
+                status, data = fault.status, fault.body.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+            return None
+
+        do_GET = do_POST = do_PUT = _any
+
+        def _body(self) -> bytes:
+            if self.headers.get("Transfer-Encoding") != "chunked":
+                return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            parts = []
+            while size := int(self.rfile.readline(), 16):
+                parts.append(self.rfile.read(size))
+                self.rfile.readline()
+            self.rfile.readline()
+            return b"".join(parts)
+
+        def _cut(self) -> None:
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    return Handler
