@@ -1,5 +1,6 @@
 # make demo   sets up, adapts the shipped verifier to the bundled data, evaluates both beside the floors
 # make leaderboard  every verifier that needs no download, in every scheme and both languages, on one page
+# make paper SIZE=tiny  the papers' road from questions to one page, also small and full; DRY=1 prints it (docs/paper.md)
 # make study  the training study: one thing changed at a time (needs the real data, hours)
 # make test   sets up and runs the tests
 # make check  ruff, mypy
@@ -13,7 +14,7 @@ READY := $(VENV)/.ready
 VLLM_VENV ?= .venv-vllm
 VLLM_READY := $(VLLM_VENV)/.ready
 
-.PHONY: demo leaderboard study reproduce-small reproduce-herbert reproduce-xlmr test test-vllm check docs clean
+.PHONY: demo leaderboard paper study reproduce-small reproduce-herbert reproduce-xlmr test test-vllm check docs clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt models/citeverifier-small/pyproject.toml
@@ -55,6 +56,11 @@ leaderboard: $(READY)
 	$(BIN)/python tests/scripted_judge.py -- $(SCORED) verifier=llm $(SCRIPTED) hydra.sweep.dir=$(BOARD)/runs/llm
 	$(BIN)/python tests/scripted_judge.py -- $(LISTED) verifier=llm_select $(SCRIPTED) hydra.sweep.dir=$(BOARD)/runs/llm_select
 	$(BIN)/citeverifier report $(BOARD)/runs --out $(BOARD)
+
+# The papers' road (docs/paper.md). WITH="llm.model=NAME llm.base_url=URL" reaches the settings of configs/paper.yaml.
+SIZE ?= tiny
+paper: $(READY)
+	$(BIN)/python -m citeverifier.commands.paper size=$(SIZE) $(if $(DRY),dry_run=true) $(WITH)
 
 # The training study (docs/what_did_not_work.md): the rows of configs/study.yaml. CITEVERIFIER_REAL_DATA names the data;
 # ROWS="base english" takes some. About ten minutes a row.

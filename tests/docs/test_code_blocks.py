@@ -34,6 +34,7 @@ COMPOSED = {
     ("python", "eval.py"): "eval",
     ("citeverifier-eval",): "eval",
     ("python", "-m", "data_gen"): "data_gen",
+    ("python", "-m", "citeverifier.commands.paper"): "paper",
     ("citeverifier-rate",): "rate",
     ("citeverifier-generate",): "generate",
 }

@@ -1,0 +1,175 @@
+"""The papers' road: its steps join, run once, and go on after a kill."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from llm_server import ScriptedServer
+from scripted_model import competent
+
+from citeverifier.commands.paper import commands, run
+from citeverifier.paths import configs_dir
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+SCHEMES = {"merged", "separate", "cite_separate", "cite_merged", "cite_list"}
+PROGRAMS = {"data_gen": "data_gen", "citeverifier.commands.train": "train", "citeverifier.commands.eval": "eval"}
+
+
+def road(folder: Path, *overrides: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "citeverifier.commands.paper", *overrides], cwd=folder, env=ENVIRONMENT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+
+
+def walked(folder: Path, *overrides: str) -> str:
+    process = road(folder, *overrides)
+    output, _ = process.communicate(timeout=900)
+    assert process.returncode == 0, output
+    return output
+
+
+def config(*overrides: str) -> Any:
+    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+        return compose("paper", overrides=list(overrides))
+
+
+def short_steps(folder: Path, **steps: str) -> Any:
+    """A road of commands of one's own, those named a* fixed."""
+    road = config(f"output_dir={folder}")
+    road.steps, road.skip, road.fixed = steps, [], [name for name in steps if name.startswith("a")]
+    return road
+
+
+def writes(name: str) -> str:
+    return f"""python -c 'open("{name}", "a").write("x")'"""
+
+
+@pytest.mark.slow
+def test_tiny_leaves_a_page_of_all_schemes_and_a_second_run_does_nothing(tmp_path: Path, tiny: Any) -> None:
+    recipe = f"recipe='backbone.name={tiny('bert')} training.max_steps=2 training.evaluations=1 data.dev_limit=40'"
+    output = walked(tmp_path, "size=tiny", recipe)
+    steps = re.findall(r"^\[\d+/\d+\] (\w+)$", output, re.MULTILINE)
+    assert steps == ["training", "benchmark", "train", "ours", "ours_lists", "floors", "floor_lists", "page"]
+    out = tmp_path / "outputs" / "paper" / "tiny"
+    with (out / "page" / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    measured = {(row["scheme"], row["lang"], row["verifier"]) for row in rows if row["figures"] != "reported"}
+    assert {(scheme, lang, "ours") for scheme in SCHEMES for lang in ("en", "pl")} <= measured
+    assert {(row["scheme"]) for row in rows if row["figures"] == "reported"} >= {"merged", "separate"}
+    page = (out / "page" / "leaderboard.html").read_text(encoding="utf-8")
+    assert all(word in page for word in (*SCHEMES, "reported", "gpt-4o"))
+    sheet = (out / "benchmark" / "review" / "review.csv").read_text(encoding="utf-8-sig")
+    assert len(sheet.splitlines()) > 100
+    times = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file() and "hydra" not in path.parts}
+    again = walked(tmp_path, "size=tiny", recipe)
+    assert again.count(": was run before") == len(steps)
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+
+
+@pytest.mark.slow
+def test_an_llm_makes_the_data_of_small(tmp_path: Path) -> None:
+    few = ["limit.training=20", "limit.benchmark=20", "data.path=mini", "data.test_split=test"]
+    rest = f"skip=[{','.join(set(config().steps) - {'training', 'benchmark'})}]"
+    with ScriptedServer(competent) as server:
+        walked(tmp_path, "size=small", f"llm.base_url={server.url}", "llm.model=scripted", *few, rest)
+        sent = len(server.bodies)
+        walked(tmp_path, "size=small", f"llm.base_url={server.url}", "llm.model=scripted", *few, rest)
+        assert len(server.bodies) == sent > 40
+    out = tmp_path / "outputs" / "paper" / "small"
+    made = [json.loads(line) for line in (out / "data" / "train.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {row["lang"] for row in made} >= {"en", "pl"}
+    assert (out / "benchmark" / "examples_test.jsonl").is_file()
+
+
+def test_a_step_that_was_killed_goes_on_and_those_before_it_do_not_run_again(tmp_path: Path) -> None:
+    waits = tmp_path / "waits.py"
+    waits.write_text(
+        "import pathlib, time\npathlib.Path('reached').touch()\nwhile not pathlib.Path('go').exists(): time.sleep(.05)"
+    )
+    steps = f"steps={{first: 'python -c \"open(\\'one\\', \\'a\\').write(\\'x\\')\"', second: 'python {waits}'}}"
+    overrides = ("~steps", f"+{steps}", "skip=[]", "fixed=[]")
+    process = road(tmp_path, *overrides)
+    while not (tmp_path / "reached").exists():
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    (tmp_path / "go").touch()
+    output = walked(tmp_path, *overrides)
+    assert "[1/2] first: was run before" in output
+    assert "[2/2] second\n" in output
+    assert (tmp_path / "one").read_text() == "x"
+
+
+def test_a_step_that_fails_stops_the_road(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        run(short_steps(tmp_path, first="python -c 'raise SystemExit(7)'", second=writes(f"{tmp_path}/second")))
+    assert stopped.value.code == 7
+    assert "step first failed with exit code 7" in capfd.readouterr().err
+    assert not (tmp_path / "second").exists()
+
+
+def test_what_follows_a_changed_step_runs_again_and_a_fixed_step_does_not_change(tmp_path: Path) -> None:
+    a, b, c = (str(tmp_path / name) for name in "abc")
+    run(short_steps(tmp_path, a=writes(a), b=writes(b), c=writes(c)))
+    run(short_steps(tmp_path, a=writes(a), b=f"{writes(b)} again", c=writes(c)))
+    assert [len(Path(file).read_text()) for file in (a, b, c)] == [1, 2, 2]
+    with pytest.raises(ValueError, match="step a was run with other settings; take another output_dir"):
+        run(short_steps(tmp_path, a=writes(b), b=writes(b), c=writes(c)))
+
+
+@pytest.mark.parametrize(("size", "review"), [("tiny", "null"), ("small", "reviewed.csv"), ("full", "null")])
+def test_every_command_is_one_that_its_program_takes(size: str, review: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CITEVERIFIER_REAL_DATA", raising=False)
+    road = config(f"size={size}", f"review={review}")
+    steps = commands(road)
+    assert ("review" in steps) == (review != "null")
+    assert road.data.path == ("mini" if size == "tiny" else "hotpotqa/hotpot_qa")
+    assert not any("None" in command for command in steps.values())
+    for name, command in steps.items():
+        words = shlex.split(command)
+        if words[0] == "citeverifier":
+            continue
+        assert words[:2] == ["python", "-m"], name
+        for overrides in _each_value([word for word in words[3:] if word != "-m"]):
+            with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+                compose(PROGRAMS[words[2]], overrides=overrides, return_hydra_config=True)
+
+
+def _each_value(words: list[str]) -> list[list[str]]:
+    """Overrides without sweeps in which each value of each sweep occurs."""
+    parsed = OverridesParser.create().parse_overrides(words)
+    values = [[run[0] for batch in BasicSweeper.split_arguments([one], None) for run in batch] for one in parsed]
+    return [[each[i % len(each)] for each in values] for i in range(max(map(len, values)))]
+
+
+def test_what_is_asked_for_wrongly() -> None:
+    with pytest.raises(ValueError, match="size: expected one of tiny, small, full, got 'big'"):
+        commands(config("size=big", "skip=[]", "data.path=mini"))
+    with pytest.raises(ValueError, match=r"skip: expected some of training, .*, got nil"):
+        commands(config("skip=[nil]"))
+
+
+def test_a_dry_run_sends_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    few = ["limit.training=5", "limit.benchmark=5", "data.path=mini", f"output_dir={tmp_path / 'out'}"]
+    run(config("size=full", "dry_run=true", *few))
+    said = capfd.readouterr().out
+    assert said.count("dry run: nothing was sent") == 2
+    assert "[15/15] page\nciteverifier report" in said
+    assert not (tmp_path / "out" / "steps").exists()
