@@ -63,7 +63,7 @@ def writes(name: str) -> str:
 @pytest.mark.slow
 def test_tiny_leaves_a_page_of_all_schemes_and_a_second_run_does_nothing(tmp_path: Path, tiny: Any) -> None:
     recipe = f"recipe='backbone.name={tiny('bert')} training.max_steps=2 training.evaluations=1 data.dev_limit=40'"
-    output = walked(tmp_path, "size=tiny", recipe)
+    output = walked(tmp_path, "size=tiny", "floors=keyword", recipe)
     steps = re.findall(r"^\[\d+/\d+\] (\w+)$", output, re.MULTILINE)
     assert steps == ["training", "benchmark", "train", "ours", "ours_lists", "floors", "floor_lists", "page"]
     out = tmp_path / "outputs" / "paper" / "tiny"
@@ -77,20 +77,20 @@ def test_tiny_leaves_a_page_of_all_schemes_and_a_second_run_does_nothing(tmp_pat
     sheet = (out / "benchmark" / "review" / "review.csv").read_text(encoding="utf-8-sig")
     assert len(sheet.splitlines()) > 100
     times = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file() and "hydra" not in path.parts}
-    again = walked(tmp_path, "size=tiny", recipe)
+    again = walked(tmp_path, "size=tiny", "floors=keyword", recipe)
     assert again.count(": was run before") == len(steps)
     assert {path: path.stat().st_mtime_ns for path in times} == times
 
 
 @pytest.mark.slow
 def test_an_llm_makes_the_data_of_small(tmp_path: Path) -> None:
-    few = ["limit.training=20", "limit.benchmark=20", "data.path=mini", "data.test_split=test"]
+    few = ["limit.training=5", "limit.benchmark=5", "data.path=mini", "data.test_split=test"]
     rest = f"skip=[{','.join(set(config().steps) - {'training', 'benchmark'})}]"
     with ScriptedServer(competent) as server:
         walked(tmp_path, "size=small", f"llm.base_url={server.url}", "llm.model=scripted", *few, rest)
         sent = len(server.bodies)
         walked(tmp_path, "size=small", f"llm.base_url={server.url}", "llm.model=scripted", *few, rest)
-        assert len(server.bodies) == sent > 40
+        assert len(server.bodies) == sent > 20
     out = tmp_path / "outputs" / "paper" / "small"
     made = [json.loads(line) for line in (out / "data" / "train.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {row["lang"] for row in made} >= {"en", "pl"}
