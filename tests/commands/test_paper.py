@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -15,12 +18,15 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from llm_server import ScriptedServer
+from scripted_model import competent
 
 from citeverifier.commands.paper import commands, run
 from citeverifier.paths import configs_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+SCHEMES = {"merged", "separate", "cite_separate", "cite_merged", "cite_list"}
 PROGRAMS = {"data_gen": "data_gen", "citeverifier.commands.train": "train", "citeverifier.commands.eval": "eval"}
 
 
@@ -52,6 +58,43 @@ def short_steps(folder: Path, **steps: str) -> Any:
 
 def writes(name: str) -> str:
     return f"""python -c 'open("{name}", "a").write("x")'"""
+
+
+@pytest.mark.slow
+def test_tiny_leaves_a_page_of_all_schemes_and_a_second_run_does_nothing(tmp_path: Path, tiny: Any) -> None:
+    recipe = f"recipe='backbone.name={tiny('bert')} training.max_steps=2 training.evaluations=1 data.dev_limit=40'"
+    output = walked(tmp_path, "size=tiny", "floors=keyword", recipe)
+    steps = re.findall(r"^\[\d+/\d+\] (\w+)$", output, re.MULTILINE)
+    assert steps == ["training", "benchmark", "train", "ours", "ours_lists", "floors", "floor_lists", "page"]
+    out = tmp_path / "outputs" / "paper" / "tiny"
+    with (out / "page" / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    measured = {(row["scheme"], row["lang"], row["verifier"]) for row in rows if row["figures"] != "reported"}
+    assert {(scheme, lang, "ours") for scheme in SCHEMES for lang in ("en", "pl")} <= measured
+    assert {(row["scheme"]) for row in rows if row["figures"] == "reported"} >= {"merged", "separate"}
+    page = (out / "page" / "leaderboard.html").read_text(encoding="utf-8")
+    assert all(word in page for word in (*SCHEMES, "reported", "gpt-4o"))
+    sheet = (out / "benchmark" / "review" / "review.csv").read_text(encoding="utf-8-sig")
+    assert len(sheet.splitlines()) > 100
+    times = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file() and "hydra" not in path.parts}
+    again = walked(tmp_path, "size=tiny", "floors=keyword", recipe)
+    assert again.count(": was run before") == len(steps)
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+
+
+@pytest.mark.slow
+def test_an_llm_makes_the_data_of_small(tmp_path: Path) -> None:
+    few = ["limit.training=5", "limit.benchmark=5", "data.path=mini", "data.test_split=test"]
+    rest = f"skip=[{','.join(set(config().steps) - {'training', 'benchmark'})}]"
+    with ScriptedServer(competent) as server:
+        walked(tmp_path, "size=small", f"llm.base_url={server.url}", "llm.model=scripted", *few, rest)
+        sent = len(server.bodies)
+        walked(tmp_path, "size=small", f"llm.base_url={server.url}", "llm.model=scripted", *few, rest)
+        assert len(server.bodies) == sent > 20
+    out = tmp_path / "outputs" / "paper" / "small"
+    made = [json.loads(line) for line in (out / "data" / "train.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {row["lang"] for row in made} >= {"en", "pl"}
+    assert (out / "benchmark" / "examples_test.jsonl").is_file()
 
 
 def test_a_step_that_was_killed_goes_on_and_those_before_it_do_not_run_again(tmp_path: Path) -> None:
@@ -121,3 +164,12 @@ def test_what_is_asked_for_wrongly() -> None:
         commands(config("size=big", "skip=[]", "data.path=mini"))
     with pytest.raises(ValueError, match=r"skip: expected some of training, .*, got nil"):
         commands(config("skip=[nil]"))
+
+
+def test_a_dry_run_sends_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    few = ["limit.training=5", "limit.benchmark=5", "data.path=mini", f"output_dir={tmp_path / 'out'}"]
+    run(config("size=full", "dry_run=true", *few))
+    said = capfd.readouterr().out
+    assert said.count("dry run: nothing was sent") == 2
+    assert "[15/15] page\nciteverifier report" in said
+    assert not (tmp_path / "out" / "steps").exists()
