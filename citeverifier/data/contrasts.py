@@ -82,13 +82,13 @@ def _restated(pair: Pair, statement: str, rule: str, interval: Interval) -> Pair
 def names_turned_round(statement: str, lang: str) -> str | None:
     """The statement with its first and last name in each other's place; None where there are not two, or an "and"
     between them makes their order meaningless."""
-    found = names(statement, lang)
+    stated = names(statement, lang)
     first_word = statement.split(" ", 1)[0]
-    if first_word[:1].isupper() and first_word.lower() not in language(lang).stop_words and len(found) == 1:
-        found = [first_word, *found]
-    if len(found) < 2:
+    if first_word[:1].isupper() and first_word.lower() not in language(lang).stop_words and len(stated) == 1:
+        stated = [first_word, *stated]
+    if len(stated) < 2:
         return None
-    first, last = found[0], found[-1]
+    first, last = stated[0], stated[-1]
     start, end = statement.find(first), statement.rfind(last)
     between = statement[start + len(first) : end]
     linking = {word.lower() for word in language(lang).reply_words["and"] + language(lang).reply_words["or"]}
@@ -102,10 +102,10 @@ def names_turned_round(statement: str, lang: str) -> str | None:
 def altered_document(pair: Pair, rng: random.Random) -> Pair | None:
     """The pair with one fact exchanged in its documents; None where they share no name or number with the statement."""
     text = " ".join(document.text for document in pair.documents)
-    told = set(names(pair.statement, pair.lang)) | set(numbers(pair.statement))
-    held = [*names(text, pair.lang), *numbers(text)]
+    stated = set(names(pair.statement, pair.lang)) | set(numbers(pair.statement))
+    written = [*names(text, pair.lang), *numbers(text)]
     supported = rng.random() < 0.5
-    facts = [fact for fact in held if (fact in told) != supported and (not supported or fact not in pair.statement)]
+    facts = [fact for fact in written if (fact not in pair.statement if supported else fact in stated)]
     if not facts:
         return None
     before = rng.choice(facts)
