@@ -11,17 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 import yaml
+from in_process import run_program
 from omegaconf import OmegaConf
 from sklearn.metrics import f1_score, roc_auc_score
 
 from citeverifier.commands.entry import language_of
 from citeverifier.commands.eval import fitting_data, limited
 from citeverifier.data.mini import load_mini
-from citeverifier.records import Pair, pair_to_json, write_jsonl
+from citeverifier.records import Pair, example_to_json, pair_to_json, write_jsonl
 
 REPOSITORY = Path(__file__).parents[2]
 HEAVY = ("torch", "transformers", "datasets", "peft", "wandb")
@@ -33,32 +35,31 @@ SCHEMES = ("merged", "separate", "cite_separate", "cite_merged", "citation_prf",
 IN_ROUNDS = ("cite_merged", "citation_prf")
 
 
-def python(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def python(folder: Path, *arguments: str, **environment: str) -> CompletedProcess[str]:
     """A Python process in `folder`, with the package on its path."""
-    path = os.pathsep.join([str(REPOSITORY), str(folder)])
     return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=os.environ | {"PYTHONPATH": path} | environment,
+        [sys.executable, *arguments], cwd=folder, env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 
-def evaluate(folder: Path, *overrides: str) -> subprocess.CompletedProcess[str]:
-    """eval.py with these overrides, which must end well."""
-    done = python(folder, str(REPOSITORY / "eval.py"), *overrides)
+def evaluate(folder: Path, *overrides: str) -> CompletedProcess[str]:
+    """eval.py with these overrides in this process, which must end well."""
+    done = run_program("citeverifier.commands.eval", folder, *overrides)
     assert done.returncode == 0, done.stderr
     return done
 
 
 def refused(folder: Path, *overrides: str) -> str:
     """The one line that eval.py says to a mistake, exit code 2."""
-    done = python(folder, str(REPOSITORY / "eval.py"), *overrides)
+    done = run_program("citeverifier.commands.eval", folder, *overrides)
     assert done.returncode == 2, done.stderr
     message, hint = done.stderr.splitlines()
     assert hint == "(HYDRA_FULL_ERROR=1 shows where)"
     return message.removeprefix("error: ")
 
 
-def imported(done: subprocess.CompletedProcess[str]) -> set[str]:
+def imported(done: CompletedProcess[str]) -> set[str]:
     """Top-level packages that a process under `-X importtime` imported."""
     modules = set(re.findall(r"^import time:[^|]+\|[^|]+\|\s+(\w+)", done.stderr, flags=re.MULTILINE))
     assert modules, "importtime told nothing"
@@ -88,7 +89,7 @@ def only_run(folder: Path, name: str) -> Run:
 
 
 @pytest.fixture(scope="module")
-def single(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, subprocess.CompletedProcess[str]]:
+def single(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, CompletedProcess[str]]:
     """scheme=separate lang=pl verifier=keyword, with its imports on stderr."""
     folder = tmp_path_factory.mktemp("single")
     overrides = ("scheme=separate", "lang=pl", "verifier=keyword")
@@ -141,7 +142,7 @@ def test_a_run_says_what_it_was_made_with(single: tuple[Run, Any]) -> None:
     assert provenance["packages"]["numpy"] == version("numpy")
 
 
-def test_a_run_prints_its_tables_uncut(single: tuple[Run, subprocess.CompletedProcess[str]]) -> None:
+def test_a_run_prints_its_tables_uncut(single: tuple[Run, CompletedProcess[str]]) -> None:
     run, done = single
     assert "separate, pl: keyword" in done.stdout
     for setting in run.metrics["settings"]:
@@ -150,7 +151,7 @@ def test_a_run_prints_its_tables_uncut(single: tuple[Run, subprocess.CompletedPr
     assert done.stdout.rstrip().endswith(f"report: {run.folder / 'report.md'}")
 
 
-def test_a_run_without_a_model_imports_no_torch(single: tuple[Run, subprocess.CompletedProcess[str]]) -> None:
+def test_a_run_without_a_model_imports_no_torch(single: tuple[Run, CompletedProcess[str]]) -> None:
     modules = imported(single[1])
     assert {"hydra", "numpy", "citeverifier"} <= modules
     assert modules.isdisjoint(HEAVY)
@@ -304,13 +305,19 @@ def test_a_selector_is_tuned_on_dev_and_reported_untuned_too(tmp_path: Path) -> 
 
 def test_a_cascade_through_the_cache_gets_the_same_bands(tmp_path: Path, tiny: Any) -> None:
     """Its dev step is not lost behind the cache, and what it asked is not asked again."""
+    write_jsonl(tmp_path / "few.jsonl", map(example_to_json, load_mini("dev", "en")[:4]))
     parts = [
         f"verifier@verifier.{part}=bertscore verifier.{part}.path={tiny(kind)} verifier.{part}.dtype=float32"
         for part, kind in (("small", "bert"), ("big", "xlm-roberta"))
     ]
-    for _ in range(2):
-        evaluate(tmp_path, "scheme=separate", "verifier=cascade", *" ".join(parts).split())
-    first, second = (Run(f) for f in sorted((tmp_path / "outputs" / "eval" / "separate-en-cascade").iterdir()))
+    runs = [Run(tmp_path / "first"), Run(tmp_path / "second")]
+    for run in runs:
+        evaluate(
+            tmp_path, "scheme=separate", "verifier=cascade", *" ".join(parts).split(), "limit=8",
+            "fit=[{data: few.jsonl, shares: null}]",
+            f"hydra.run.dir={run.folder}",
+        )  # fmt: skip
+    first, second = runs
     assert first.predictions == second.predictions, "scores are on the scale that the bands make"
     assert first.metrics["verifier"].startswith("cascade(")
     assert first.metrics["cost"]["passed_on"] == second.metrics["cost"]["passed_on"] > 0
@@ -386,7 +393,7 @@ def test_schemes_and_runs_share_scores_and_finished_runs_are_left_alone(tmp_path
         before = len(asked.read_text().splitlines()) if asked.exists() else 0
         done = evaluate(
             tmp_path, "-m", "scheme=separate,cite_separate", "verifier=keyword", "verifier._target_=counted.Counted",
-            "hydra.sweep.dir=swept", *overrides,
+            "hydra.sweep.dir=swept", "limit=8", *overrides,
         )  # fmt: skip
         return done.stdout, len(asked.read_text().splitlines()) - before
 

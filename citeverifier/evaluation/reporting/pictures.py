@@ -189,16 +189,20 @@ def plot_settings(path: Path, summary: Mapping[str, Any], predictions: Sequence[
     from matplotlib.figure import Figure
 
     settings = summary["settings"]
-    figure = Figure(figsize=(2.6 * len(settings), 3.2))
+    width = 2.6 * len(settings)
+    figure = Figure(figsize=(width, 3.2))
     axes = figure.subplots(1, len(settings), sharey=True, squeeze=False)[0]
+    # Margins by hand, in inches: a layout engine draws the figure two times more, most of what a run takes.
+    figure.subplots_adjust(left=0.6 / width, right=1 - 0.15 / width, bottom=0.22, top=0.79, wspace=0.12)
     for axis, (name, part) in zip(axes, settings.items(), strict=True):
         own = [p for p in predictions if p.score is not None and p.trial.setting.startswith(name)]
         for gold, colour, label in ((True, TRUE, "should be true"), (False, FALSE, "should be false")):
             scores = [p.score for p in own if p.trial.gold is gold]
             if scores:
                 axis.hist(
-                    scores, bins=20, range=(0, 1), orientation="horizontal", color=colour, alpha=0.75, label=label
-                )
+                    scores, bins=20, range=(0, 1), orientation="horizontal", histtype="stepfilled", color=colour,
+                    alpha=0.75, label=label,
+                )  # fmt: skip
         if own and own[0].threshold is not None:  # some methods only rank
             axis.axhline(own[0].threshold, color=LINE, linewidth=1, linestyle="--")
         accuracy, interval = part["metrics"]["accuracy"], part["intervals"].get("accuracy")
@@ -213,7 +217,6 @@ def plot_settings(path: Path, summary: Mapping[str, Any], predictions: Sequence[
     for axis in axes:
         handles |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
     figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=2, fontsize=8, frameon=False)
-    figure.tight_layout(rect=(0, 0.07, 1, 1))
     figure.savefig(path, dpi=120)
 
 
@@ -221,8 +224,9 @@ def plot_reliability(path: Path, predictions: Sequence[Prediction], bins: int = 
     """A PNG: the share of true trials against the mean score, in bins of equal size, one line a level."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(4.2, 4.2), layout="tight")
+    figure = Figure(figsize=(4.2, 4.2))
     axis = figure.subplots()
+    figure.subplots_adjust(left=0.14, right=0.97, bottom=0.12, top=0.97)
     axis.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=1, label="perfectly calibrated")
     for level, colour in zip(LEVELS, (TRUE, FALSE), strict=True):
         own = sorted((p.score, p.trial.gold) for p in predictions if p.score is not None and p.trial.level == level)
