@@ -119,8 +119,9 @@ reproduce-herbert reproduce-xlmr: reproduce-%: $(READY)
 	$(foreach data,$(BEYOND),$(call TEST_BEYOND,$*,$(data)))
 	$(call REPORT_AND_CHECK,$*)
 
+# worksteal leaves neighbours together, so that what a module shares is made once.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # vLLM pins its own torch and transformers, so it never shares an environment with the package.
 $(VLLM_READY): tests/vllm/requirements.txt
@@ -131,7 +132,7 @@ $(VLLM_READY): tests/vllm/requirements.txt
 	touch $@
 
 test-vllm: $(READY) $(VLLM_READY)
-	$(BIN)/python tests/vllm/serve.py $(VLLM_VENV)/bin/python -- $(BIN)/python -m pytest -m vllm tests
+	$(BIN)/python tests/vllm/serve.py $(VLLM_VENV)/bin/python -- $(BIN)/python -m pytest -m vllm tests/vllm
 
 test-wheels: $(READY)
 	$(BIN)/python -m pytest -m wheels tests/test_wheels.py

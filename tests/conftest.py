@@ -12,6 +12,7 @@ from hypothesis import settings
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["WANDB_MODE"] = "disabled"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # a core a worker: more threads than cores wait for each other
 
 from tiny_models import backbone_texts, tiny_backbone
 

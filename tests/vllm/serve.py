@@ -42,7 +42,7 @@ SERVERS = (
     Model("CITEVERIFIER_VLLM_URL", tiny_chat.build, "tiny", ("--max-model-len", "2048")),
     Model(
         "CITEVERIFIER_VLLM_SCORE_URL", tiny_classifier.build, "tiny-verifier",
-        ("--runner", "pooling", "--dtype", "float32", "--enforce-eager"),  # compiling takes longer than the tests
+        ("--runner", "pooling", "--dtype", "float32"),
     ),
 )  # fmt: skip
 
@@ -53,7 +53,9 @@ def start(python: str, model: Model, folder: Path) -> tuple[subprocess.Popen[byt
     log = folder / "log"
     command = [
         python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(model.build(folder / "model")),
-        "--host", "127.0.0.1", "--port", str(port), "--served-model-name", model.name, *model.arguments,
+        "--host", "127.0.0.1", "--port", str(port), "--served-model-name", model.name,
+        "--enforce-eager",  # compiling takes longer than the tests
+        *model.arguments,
     ]  # fmt: skip
     settings = {
         "VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"
