@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+import pytest
+from in_process import run_program
+from typer.testing import CliRunner
+
+from citeverifier.cli import app
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -55,7 +58,7 @@ fit: [mini]
 }
 
 
-def test_a_scheme_a_verifier_and_a_data_source_of_ones_own(tmp_path: Path) -> None:
+def test_a_scheme_a_verifier_and_a_data_source_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (scheme,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     for name, code in (("mine", scheme), ("own_verifier", VERIFIER), ("own_source", SOURCE)):
         (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
@@ -64,18 +67,11 @@ def test_a_scheme_a_verifier_and_a_data_source_of_ones_own(tmp_path: Path) -> No
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
-    def run(*arguments: str) -> str:
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), str(tmp_path)])}
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    run(
-        str(REPOSITORY / "eval.py"), "--config-dir", "my_configs", "scheme=first_document", "verifier=shorter",
-        "data=cities", "limit=7", "hydra.run.dir=runs/one",
+    done = run_program(
+        "citeverifier.commands.eval", tmp_path, "--config-dir", "my_configs", "scheme=first_document",
+        "verifier=shorter", "data=cities", "limit=7", "hydra.run.dir=runs/one",
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     metrics = json.loads((tmp_path / "runs/one/metrics.json").read_text(encoding="utf-8"))
     assert [metrics[key] for key in ("scheme", "verifier", "lang", "n")] == ["first_document", "shorter", "en", 14]
     assert metrics["thresholds"]["partial"]["source"].startswith("fitted on")
@@ -84,7 +80,9 @@ def test_a_scheme_a_verifier_and_a_data_source_of_ones_own(tmp_path: Path) -> No
         tmp_path / "runs/one/report.md"
     ).read_text(encoding="utf-8")
 
-    run("-m", "citeverifier", "report", "runs", "--out", "report")
+    monkeypatch.chdir(tmp_path)
+    reported = CliRunner().invoke(app, ["report", "runs", "--out", "report"])
+    assert reported.exit_code == 0, reported.output
     for name in ("report.md", "leaderboard.html"):
         text = (tmp_path / "report" / name).read_text(encoding="utf-8")
         assert all(part in text for part in ("first_document", "first holds", "Does the first citation hold?"))

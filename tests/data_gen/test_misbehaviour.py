@@ -39,8 +39,8 @@ SERVERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def steps(folder: Path, url: str) -> dict[str, Step]:
-    kit = tools(folder, url, timeout=1.0, retries=0)
+def steps(folder: Path, url: str, timeout: float = 1.0) -> dict[str, Step]:
+    kit = tools(folder, url, timeout=timeout, retries=0)
     return {
         "answer": answer.by_llm(kit),
         "corrupt": corrupt.by_llm(kit, prompt="corrupt_core", kinds=["name", "date"], require=True),
@@ -50,17 +50,18 @@ def steps(folder: Path, url: str) -> dict[str, Step]:
     }
 
 
-def run_all(folder: Path, reply: Callable[[dict[str, Any]], Any]) -> dict[str, Tally]:
+def run_all(folder: Path, reply: Callable[[dict[str, Any]], Any], timeout: float = 1.0) -> dict[str, Tally]:
     with ScriptedServer(reply) as server:
         return {
             name: run_stage(name, folder / f"{name}.jsonl", examples(3), step)
-            for name, step in steps(folder, server.url).items()
+            for name, step in steps(folder, server.url, timeout).items()
         }
 
 
 @pytest.mark.parametrize("name", SERVERS)
 def test_nothing_of_it_becomes_data(name: str, tmp_path: Path) -> None:
-    for stage, tally in run_all(tmp_path, lambda body: SERVERS[name]).items():
+    timeout = 0.1 if name == "slow" else 1.0
+    for stage, tally in run_all(tmp_path, lambda body: SERVERS[name], timeout).items():
         assert (tally.asked, tally.kept) == (3, 0), stage
         assert sum(tally.dropped.values()) == 3, stage
         assert list(read_stage(tmp_path / f"{stage}.jsonl")) == [], stage
