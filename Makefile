@@ -76,6 +76,8 @@ RECIPE_small := +experiment=hub backbone=e5_small llm_made=null
 RECIPE_herbert := +experiment=herbert llm_made=null
 RECIPE_xlmr := +experiment=xlmr llm_made=null
 BEYOND ?= llm_aggrefact ragtruth
+SCHEMES_llm_aggrefact := pairs
+SCHEMES_ragtruth := pairs,unsupported_spans
 ON_HUB := data.path=hotpotqa/hotpot_qa
 HOTPOT := data=hotpotqa $(ON_HUB) data.rows=560 'fit=[{data: hotpotqa, path: hotpotqa/hotpot_qa, rows: 6000}]'
 STATEMENTS := data=hotpot_statements $(ON_HUB) 'fit=[{data: hotpot_statements, path: hotpotqa/hotpot_qa}]'
@@ -97,8 +99,8 @@ endef
 
 # Thresholds of all three from the dev part of the same data, so that they stand on the same ground.
 define TEST_BEYOND
-$(TESTED) data=$(2) scheme=pairs calibrate=true $(OURS) hydra.sweep.dir=$(RUNS)/$(2)/scored
-$(TESTED) data=$(2) scheme=pairs verifier=minicheck,hhem hydra.sweep.dir=$(RUNS)/$(2)/others
+$(TESTED) data=$(2) scheme=$(SCHEMES_$(2)) calibrate=true $(OURS) hydra.sweep.dir=$(RUNS)/$(2)/scored
+$(TESTED) data=$(2) scheme=$(SCHEMES_$(2)) verifier=minicheck,hhem hydra.sweep.dir=$(RUNS)/$(2)/others
 
 endef
 

@@ -149,8 +149,9 @@ class Pair:
 
     `support_min <= true support <= support_max`; both are None when unlabelled. `statement_id` is shared by every
     pair of one statement; its twin's ends in "/corrupted". `evidence`: sentences of the documents that people took the
-    support from, as they copied them. `weight` scales the training loss and is no part of files. What is left empty of
-    `example`, `statement_id` and `group` is the id (of `group`: the example's).
+    support from, as they copied them. `unsupported`: spans (start, end) of the statement that people marked as not
+    supported. `weight` scales the training loss and is no part of files. What is left empty of `example`,
+    `statement_id` and `group` is the id (of `group`: the example's).
     """
 
     id: Text
@@ -166,6 +167,7 @@ class Pair:
     support_max: Level | None = None
     weight: NotInFiles = 1.0
     evidence: Annotated[tuple[Text, ...], null_is(())] = ()
+    unsupported: Annotated[tuple[tuple[Position, Position], ...], null_is(())] = ()
 
     @classmethod
     def of(
@@ -186,6 +188,12 @@ class Pair:
             raise RecordError("expected support_min and support_max both given or both null, got one of them")
         if low is not None and high is not None and low > high:
             raise RecordError(f"expected support_min <= support_max, got {low.label!r} > {high.label!r}")
+        for start, end in self.unsupported:
+            if not 0 <= start < end <= len(self.statement):
+                raise RecordError(
+                    f"key 'unsupported': expected spans [start, end] of a statement of {len(self.statement)} "
+                    f"characters, got {[start, end]}"
+                )
         for name, default in (("example", self.id), ("statement_id", self.id), ("group", self.example or self.id)):
             if not getattr(self, name):
                 object.__setattr__(self, name, default)
@@ -309,7 +317,8 @@ def pair_to_json(pair: Pair) -> dict[str, Any]:
     row["documents"] = [{"title": document.title, "text": document.text} for document in pair.documents]
     for name in ("support_min", "support_max"):
         row[name] = None if row[name] is None else row[name].label
-    return row | ({"evidence": list(pair.evidence)} if pair.evidence else {})
+    marked = {"evidence": list(pair.evidence), "unsupported": [list(span) for span in pair.unsupported]}
+    return row | {name: values for name, values in marked.items() if values}
 
 
 def write_jsonl(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> int:

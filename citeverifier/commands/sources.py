@@ -207,7 +207,7 @@ def _reachable(spec: SourceSpec, role: str, lang: str, **settings: Any) -> list[
 def check_records(scheme: Any, records: list[Record], config: Any) -> list[Record]:
     """The records in the form that a scheme takes, in the language asked; raises ValueError saying what fits.
 
-    `pairs` and `support_levels` take pairs (and build them from examples); the other schemes take examples.
+    `pairs`, `support_levels` and `unsupported_spans` take pairs (and build them from examples), the others examples.
     """
     chosen = [record for record in records if config.lang in ("all", record.lang)]
     if not chosen:

@@ -1,12 +1,16 @@
-"""RAGTruth (Niu et al. 2024), `wandb/RAGTruth-processed` on the hub (main: parquet), a pair a sentence of an answer."""
+"""RAGTruth (Niu et al. 2024), a pair a sentence of an answer: from the hub, `wandb/RAGTruth-processed` (main: parquet),
+or from a folder with its published files, response.jsonl and source_info.jsonl (github.com/ParticleMedia/RAGTruth).
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from citeverifier.data.claims import digest, labelled_pair
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL
@@ -24,23 +28,27 @@ _COLUMNS = dict.fromkeys(("context", "query", "output", "task_type", "quality", 
 
 
 def load_ragtruth(
-    path: str, split: str = "test", shares: Mapping[str, float] = _SHARES, rows: int | None = None
+    path: str,
+    split: str = "test",
+    shares: Mapping[str, float] = _SHARES,
+    rows: int | None = None,
+    quality: str | None = "good",
 ) -> list[Pair]:
     """RAGTruth's answers, sentence by sentence: one that overlaps a marked span is none to partial, any other full.
 
     A row is an answer: `output`, `context` (what it was given), `query`, `task_type`, `quality`, and
     `hallucination_labels`, a JSON list of spans of the output ({"start", "end", ...}); spans that are true but stand
-    nowhere in the context count as well. The pair's kind names the task, answers to one context share a group. Answers
-    of another quality than "good" (refusals, cut ones), empty ones and those whose spans lie outside of them are left
-    out, and counted. "train" and "dev" are parts of the hub's train split by `shares` of groups; `rows`: so many
-    answers drawn at random, None = all.
+    nowhere in the context count as well. Each pair's `unsupported` has its part of them. The pair's kind names the
+    task, answers to one context share a group. Answers of another `quality` than "good" (refusals, cut ones; None: of
+    any), empty ones and those whose spans lie outside of them are left out, and counted. "train" and "dev" are parts of
+    the published train split by `shares` of groups; `rows`: so many answers drawn at random, None = all.
     """
     hub_split = "test" if split == "test" else "train"
     pairs: list[Pair] = []
     unused = 0
-    for row in drawn(read_rows(path, _COLUMNS, split=hub_split), rows):
+    for row in drawn(_rows(path, hub_split), rows):
         spans = _spans(row)
-        of_answer = _answer_pairs(row, spans, hub_split) if row["quality"] == "good" else []
+        of_answer = _answer_pairs(row, spans, hub_split) if quality in (None, row["quality"]) else []
         unused += not of_answer
         pairs += of_answer
     if unused:
@@ -48,6 +56,35 @@ def load_ragtruth(
             "%s/%s: %d answers left out (refused, cut, empty, or spans outside of them)", path, hub_split, unused
         )
     return in_split(pairs, None if split == "test" else split, shares)
+
+
+def _rows(path: str, split: str) -> Iterator[SourceRow]:
+    """The answers of a split of the hub's form, or in it, from a folder with the published files."""
+    folder = Path(path)
+    if not (folder / "response.jsonl").is_file():
+        yield from read_rows(path, _COLUMNS, split=split)
+        return
+    about: dict[str, type] = {"source_id": object, "task_type": str, "source_info": object}
+    sources = {row["source_id"]: row for row in read_rows(folder / "source_info.jsonl", about)}
+    said: dict[str, type] = {"source_id": object, "split": str, "quality": str, "labels": list, "response": str}
+    for row in read_rows(folder / "response.jsonl", said):
+        if row["source_id"] not in sources:
+            raise RecordError(
+                f"{row.where}: key 'source_id': expected one of source_info.jsonl, got {row['source_id']!r}"
+            )
+        if row["split"] == split:
+            source = sources[row["source_id"]]
+            query, context = _asked(source["source_info"])
+            values = {"output": row["response"], "quality": row["quality"], "task_type": source["task_type"]}
+            values |= {"query": query, "context": context, "hallucination_labels": json.dumps(row["labels"])}
+            yield SourceRow(row.number, row.where, values)
+
+
+def _asked(source: Any) -> tuple[str, str]:
+    """(question, context) of a `source_info`: a question's passages, an article, or data as the prompts print it."""
+    if isinstance(source, dict) and "passages" in source:
+        return str(source.get("question", "")), str(source["passages"])
+    return "", str(source)
 
 
 def _spans(row: SourceRow) -> list[tuple[int, int]]:
@@ -72,7 +109,6 @@ def _answer_pairs(row: SourceRow, spans: list[tuple[int, int]], hub_split: str) 
     touched = [{i for i, (start, end) in enumerate(places) if start < last and first < end} for first, last in spans]
     if not all(touched):
         return []
-    unsupported = set().union(*touched)
     documents = [Document("", passage) for passage in _passages(row["context"])]
     answer = labelled_pair(
         "ragtruth", f"{hub_split}-{row.number}", digest(row["context"]), text, documents, FULL,
@@ -80,10 +116,13 @@ def _answer_pairs(row: SourceRow, spans: list[tuple[int, int]], hub_split: str) 
     )  # fmt: skip
     pairs = []
     for i, (start, end) in enumerate(places):
-        low, high = BELOW_FULL if i in unsupported else FULL
+        own = tuple(
+            (max(first, start) - start, min(last, end) - start) for first, last in spans if first < end and start < last
+        )
+        low, high = BELOW_FULL if own else FULL
         identity = f"{answer.id}/s{i}"
         sentence = replace(answer, id=identity, statement_id=identity, statement=text[start:end])
-        pairs.append(replace(sentence, support_min=low, support_max=high))
+        pairs.append(replace(sentence, support_min=low, support_max=high, unsupported=own))
     return pairs
 
 

@@ -15,7 +15,7 @@ from citeverifier.cost import Cost
 from citeverifier.data.load import PairBuilder, Record, to_pairs
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.metrics.decisions import best_threshold
+from citeverifier.metrics.decisions import Bools, Floats, best_threshold
 from citeverifier.records import LEVELS, Example, Pair, Support
 from citeverifier.verifiers.base import Listing, Scorer, Selector
 
@@ -65,9 +65,16 @@ def dev_questions(records: Sequence[Record], seed: int) -> list[DevQuestion]:
 
 
 def fit_thresholds(
-    verifier: Scorer, dev: Sequence[DevQuestion], source: str, levels: Sequence[Support] = LEVELS
+    verifier: Scorer,
+    dev: Sequence[DevQuestion],
+    source: str,
+    levels: Sequence[Support] = LEVELS,
+    *,
+    whole: bool = False,
 ) -> Fitted:
     """Per level the threshold of greatest balanced accuracy on dev; of a dry run 0.5, with what fitting would cost.
+
+    `whole`: balanced accuracy of examples, each decided by the lowest score of its pairs, true where all of them are.
 
     Raises ValueError where dev lacks questions at a level whose answer is yes, or ones whose answer is no.
     """
@@ -80,16 +87,29 @@ def fit_thresholds(
         if verifier.dry_run:
             fitted[level] = DecisionThreshold(0.5, "dry run: not fitted")
             continue
-        scored = ~np.isnan(scores.values)
-        gold = np.array([question.gold for question in decided], dtype=bool)
-        value = best_threshold(gold[scored], scores.values[scored])
+        gold, values = np.array([question.gold for question in decided], dtype=bool), scores.values
+        if whole:
+            gold, values = _of_examples([question.pair.example for question in decided], gold, values)
+        scored = ~np.isnan(values)
+        value = best_threshold(gold[scored], values[scored])
         if np.isnan(value):
             raise ValueError(
                 f"{source}: expected dev pairs that reach level {level.label} and ones that do not, got one kind; "
                 "name other dev data with fit=[...]"
             )
-        fitted[level] = DecisionThreshold(value, f"fitted on {int(scored.sum())} dev pairs of {source}")
+        what = "examples" if whole else "pairs"
+        fitted[level] = DecisionThreshold(value, f"fitted on {int(scored.sum())} dev {what} of {source}")
     return Fitted(fitted, cost=cost)
+
+
+def _of_examples(examples: Sequence[str], gold: Bools, values: Floats) -> tuple[Bools, Floats]:
+    """(all true, lowest score) of each example's pairs; nan where one of them is unscored."""
+    _, number = np.unique(examples, return_inverse=True)
+    every, lowest = np.ones(number.max(initial=-1) + 1, dtype=bool), np.full(number.max(initial=-1) + 1, np.inf)
+    np.logical_and.at(every, number, gold)
+    with np.errstate(invalid="ignore"):  # of nan, which stays
+        np.minimum.at(lowest, number, values)
+    return every, lowest
 
 
 @dataclass(frozen=True)
@@ -120,11 +140,12 @@ class FittingData:
             )
         return examples
 
-    def thresholds(self, verifier: Scorer, levels: Sequence[Support] = LEVELS) -> Fitted:
-        """Those that the verifier brings along, else fitted on dev."""
+    def thresholds(self, verifier: Scorer, levels: Sequence[Support] = LEVELS, *, whole: bool = False) -> Fitted:
+        """Those that the verifier brings along, else fitted on dev (`whole`: as in `fit_thresholds`)."""
         brought = verifier.thresholds
         if self.calibrate or brought is None:
-            return fit_thresholds(verifier, dev_questions(self.read("dev"), self.seed), self.source, levels)
+            dev = dev_questions(self.read("dev"), self.seed)
+            return fit_thresholds(verifier, dev, self.source, levels, whole=whole)
         return Fitted({level: DecisionThreshold(at, "brought by the verifier") for level, at in brought.items()})
 
     def parameters(self, verifier: Selector, listings: Sequence[Listing], gold: Sequence[frozenset[int]]) -> Fitted:

@@ -173,6 +173,7 @@ def test_a_sentence_that_a_span_touches_is_below_full(hub: Write) -> None:
     pairs = load_ragtruth(path)
     assert [pair.statement for pair in pairs[:3]] == ["Dr. Nowak opened the bridge.", "It is long.", "Ships pass."]
     assert list(map(interval, pairs)) == [BELOW_FULL, BELOW_FULL, FULL, FULL, FULL, BELOW_FULL, FULL, FULL, FULL]
+    assert [pair.unsupported for pair in pairs[:6]] == [((21, 28),), ((0, 2),), (), (), (), ((0, 5), (6, 11))]
     assert [document.text for document in pairs[0].documents] == ["The bridge is new.", "Nowak opened it."]
     assert len({pair.id for pair in pairs}) == len({pair.statement_id for pair in pairs}) == 9
     assert len({pair.example for pair in pairs}) == 3

@@ -51,6 +51,16 @@ def test_thresholds_are_fitted_per_level(pairs: list[Pair]) -> None:
     assert {threshold.source for threshold in fitted.thresholds.values()} == {"fitted on 24 dev pairs of dev.jsonl"}
 
 
+def test_whole_examples_are_decided_by_their_lowest_pair(pairs: list[Pair]) -> None:
+    # Examples of two pairs: [full, full] is true and its lowest score .5, the others' are .4 and .3; one is unscored.
+    labelled = [replace(pair, support_min=low, support_max=low) for pair, low in zip(
+        pairs[:8], [FULL, FULL, FULL, PARTIAL, PARTIAL, FULL, FULL, FULL], strict=True)]  # fmt: skip
+    scores = dict(zip((pair.id for pair in labelled), (0.5, 0.9, 0.4, 0.8, 0.3, 0.9, math.nan, 0.1), strict=True))
+    verifier = ByHand(lambda pair, level: scores[pair.id])
+    fitted = fit_thresholds(verifier, dev_questions(labelled, 13), "dev", [FULL], whole=True).thresholds[FULL]
+    assert (fitted.value, fitted.source) == (pytest.approx(0.45), "fitted on 3 dev examples of dev")
+
+
 def test_what_is_unscored_does_not_count(pairs: list[Pair]) -> None:
     def of(pair: Pair, level: Support) -> float:
         if pair.support_min == FULL:

@@ -71,9 +71,9 @@ def summarise(
             "metrics": {"exact": None, "auroc": None, "twin_accuracy": None} | points(estimates),
             "intervals": intervals(estimates),
             "counts": {"tp": c.tp, "fp": c.fp, "fn": c.fn, "tn": c.tn},
-            "settings": {name: _part(part, sampled) for name, part in _by_setting(predictions).items()},
+            "settings": {name: _part(part, scheme, sampled) for name, part in _by_setting(predictions).items()},
             "kinds": {
-                kind: _part([p for p in predictions if p.trial.kind == kind], sampled)
+                kind: _part([p for p in predictions if p.trial.kind == kind], scheme, sampled)
                 for kind in sorted({p.trial.kind for p in predictions})
             },
             "default": {"metrics": points(at_default), "intervals": intervals(at_default)},
@@ -148,8 +148,8 @@ def _estimates(
     return estimates
 
 
-def _part(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
-    estimates = _estimates(predictions, sampled)
+def _part(predictions: Sequence[Prediction], scheme: Scheme, sampled: Resamples) -> dict[str, Any]:
+    estimates = _estimates(predictions, sampled) | scheme.part_estimates(predictions, sampled)
     return {
         "n": len(predictions),
         "unscored": sum(p.decision is None for p in predictions),

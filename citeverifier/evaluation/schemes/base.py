@@ -73,6 +73,7 @@ class Scheme(ABC):
     takes_pairs: ClassVar[bool] = False  # labelled pairs, not examples
     asks: ClassVar[type] = Scorer  # what it puts its questions to
     config_group: ClassVar[str] = "verifier"  # the config group that names this
+    decides_examples: ClassVar[bool] = False  # thresholds are fitted on examples: true where all of their pairs are
     timed: ClassVar[bool] = False  # single answers are timed: asked past the cache and by one process
 
     @abstractmethod
@@ -103,7 +104,7 @@ class Scheme(ABC):
         """What is chosen on dev before anything is asked: the thresholds of the levels that are asked at."""
         if verifier.needs_dev_pairs:
             verifier.tune(data.pairs("dev"))
-        return data.thresholds(verifier, sorted({trial.level for trial in trials}))
+        return data.thresholds(verifier, sorted({trial.level for trial in trials}), whole=self.decides_examples)
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
         """The items of this scheme's own metrics that are means; `default` decides at 0.5."""
@@ -113,6 +114,10 @@ class Scheme(ABC):
         """This scheme's own metrics, beside those of decisions; `default` decides at 0.5."""
         shares = means(self.shares(predictions, default=default), sampled)
         return {metric: estimate(samples) for metric, samples in shares.items()}
+
+    def part_estimates(self, predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Estimate]:
+        """Its own metrics of one setting, or of one kind of statement; none for most."""
+        return {}
 
     def details(self, records: Sequence[Any], predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
         """What metrics.json holds beside metrics; nothing for most."""
