@@ -10,11 +10,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.utils import get_method, get_object
+from in_process import run_program
 from llm_server import ScriptedServer
 from omegaconf import OmegaConf
 from rating_cases import annotation, citebench
@@ -30,14 +32,21 @@ RATERS = sorted(path.stem for path in (configs_dir() / "rater").glob("*.yaml"))
 HEAVY = {"torch", "transformers", "datasets", "peft", "wandb"}
 
 
-def command(folder: Path, name: str, *overrides: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """`python -m citeverifier.commands.NAME` in `folder`, which must end with `code`."""
+def command(folder: Path, name: str, *overrides: str, code: int = 0) -> CompletedProcess[str]:
+    """`python -m citeverifier.commands.NAME` in `folder` (in this process), which must end with `code`."""
+    done = run_program(f"citeverifier.commands.{name}", folder, *overrides)
+    assert done.returncode == code, done.stderr[-2000:]
+    return done
+
+
+def alone(folder: Path, name: str, *overrides: str) -> CompletedProcess[str]:
+    """The same in a process of its own, which loads no torch."""
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "COLUMNS": "40"}
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", f"citeverifier.commands.{name}", *overrides],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-    assert done.returncode == code, done.stderr[-2000:]
+    assert done.returncode == 0, done.stderr[-2000:]
     modules = set(re.findall(r"^import time:[^|]+\|[^|]+\|\s+(\w+)", done.stderr, flags=re.MULTILINE))
     assert modules.isdisjoint(HEAVY)
     return done
@@ -70,7 +79,7 @@ def people(folder: Path) -> tuple[str, str]:
 
 
 def test_local_on_planted_defects(tmp_path: Path) -> None:
-    done = command(
+    done = alone(
         tmp_path, "rate", "rater=local", "verifier=keyword", "data.path=defects", "data.split=dev", "lang=en",
         "improve=1", "hydra.run.dir=run",
     )  # fmt: skip
@@ -138,8 +147,8 @@ def test_nothing_to_fit_on(tmp_path: Path) -> None:
 
 
 def test_generated_answers_are_rated_side_by_side(tmp_path: Path, server: ScriptedServer) -> None:
-    for documents in ("retrieved", "oracle"):
-        done = command(
+    for documents, runs in (("retrieved", alone), ("oracle", command)):
+        done = runs(
             tmp_path, "generate", "data.split=dev", f"documents={documents}", f"hydra.run.dir={documents}",
             *by_llm(server),
         )  # fmt: skip
