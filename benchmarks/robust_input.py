@@ -1,6 +1,6 @@
 """What a verifier makes of the same questions when their input is changed in one way at a time.
 
-    python benchmarks/robust_input.py --model citeverifier-small --questions 30 --claims 150
+    python benchmarks/robust_input.py
 
 Asked are Merged's questions (but "added") about the authored statements over HotpotQA, English and Polish, and, where
 CITEVERIFIER_REAL_DATA is set, FEVER's held-back claims with their evidence. AUROC is of all trials, with a 95 %
@@ -177,8 +177,8 @@ def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", default="citeverifier-small", help="checkpoint folder, name or hub id")
-    parser.add_argument("--questions", type=int, default=30, help="authored questions a language, of 100")
-    parser.add_argument("--claims", type=int, default=150, help="claims of FEVER, of 810")
+    parser.add_argument("--questions", type=int, default=50, help="authored questions a language, of 100")
+    parser.add_argument("--claims", type=int, default=250, help="claims of FEVER, of 810")
     options = parser.parse_args()
     folder = os.environ.get("CITEVERIFIER_REAL_DATA")
     path = f"{folder}/hotpotqa/hotpot_distractor_dev_sample.json.gz" if folder else "hotpotqa/hotpot_qa"
