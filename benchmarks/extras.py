@@ -20,6 +20,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 IMPORTS = {
     "train": "citeverifier.verifiers.ordinal, torch, transformers",
+    "onnx": "citeverifier.models.onnx_engine, onnxruntime, tokenizers",
     "llm": "citeverifier.llm.client, openai",
     "serve": "citeverifier.server.app",
     "data": "bm25s, pyarrow",

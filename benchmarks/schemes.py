@@ -4,9 +4,10 @@
 
 (a) The five schemes one after the other with the shared score cache (cite_list by top_k), as `eval.py -m` runs them,
     against asking each alone: seconds, pairs asked, distinct pairs, pairs that were scored.
-(b) cite_separate by late interaction, as it comes and in int8, and by the cross-encoder on the same backbone: pairs a
-    second. The cross-encoder takes a third of the examples. Beside it the tokens that either reads: what sharing can
-    give at most. Then both by the number of statements, each over ten documents of 80 words.
+(b) cite_separate by late interaction, as it comes, in int8, in float32 and with onnxruntime, and by the cross-encoder
+    on the same backbone: pairs a second. The last three take a third of the examples. Beside it the tokens that each
+    reads: what sharing can give at most. Then late interaction and the cross-encoder by the number of statements, each
+    over ten documents of 80 words.
 (c) Seconds over the number of statements, of documents and over document length, and the slope of their logarithms (1 =
     linear), with a plot in outputs/benchmarks/schemes.png. Late interaction encodes each document once, so that more
     statements add little.
@@ -35,6 +36,7 @@ from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.thresholds import DecisionThreshold
+from citeverifier.models.onnx_files import onnx_files
 from citeverifier.records import Document, Example, Statement, Support
 from citeverifier.verifiers.cache import ScoreCache, with_cache
 from citeverifier.verifiers.ordinal import OrdinalVerifier
@@ -46,9 +48,9 @@ STEPS = (1, 2, 4, 8)
 AXES = ("statements", "documents", "document length")
 
 
-def ask(scheme: Any, model: str, found: Sequence[Example], cache: Path | None, dtype: Any = "auto") -> dict[str, float]:
+def ask(scheme: Any, model: str, found: Sequence[Example], cache: Path | None, **options: Any) -> dict[str, float]:
     """Seconds and pairs of one scheme, by a verifier that has scored nothing yet."""
-    verifier: Any = OrdinalVerifier(model, dtype)
+    verifier: Any = OrdinalVerifier(model, **options)
     if isinstance(scheme, CiteList):
         verifier = TopK(verifier)
     if cache is not None:
@@ -92,15 +94,17 @@ WAYS = ("alone", "shared")
 def shapes(late: str, cross: str, found: Sequence[Example], rounds: int) -> dict[str, Any]:
     """(b)."""
     third = found[: max(1, len(found) // 3)]
-    asked = {
-        "late_interaction": (late, found, "auto"),
-        "late, int8": (late, found, "int8"),
-        "cross_encoder": (cross, third, "auto"),
+    asked: dict[str, tuple[str, Sequence[Example], dict[str, Any]]] = {
+        "late_interaction": (late, found, {}),
+        "late, int8": (late, found, {"dtype": "int8"}),
+        "late, float32": (late, third, {"dtype": "float32"}),
+        "late, onnxruntime": (late, third, {"runtime": "onnx"}),
+        "cross_encoder": (cross, third, {}),
     }
     took: dict[str, list[dict[str, float]]] = {shape: [] for shape in asked}
     for _ in range(rounds):
-        for shape, (model, part, dtype) in asked.items():
-            took[shape].append(ask(CiteSeparate(), model, part, None, dtype))
+        for shape, (model, part, options) in asked.items():
+            took[shape].append(ask(CiteSeparate(), model, part, None, **options))
     made: dict[str, Any] = {}
     print(f"\n{'cite_separate':<20}{'pairs':>8}{'pairs/s':>10}{'pairs/processor s':>20}{'tokens/pair':>13}{'ratio':>8}")
     cross_rate = statistics.median(row["pairs"] / row["seconds"] for row in took["cross_encoder"])
@@ -206,6 +210,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         late = arguments.model or str(save_model(folder / "late", "late_interaction"))
+        if not arguments.model:
+            for name, content in onnx_files(folder / "late").items():
+                (folder / "late" / name).write_bytes(content)
         cross = str(save_model(folder / "cross", "cross_encoder"))
         found, data = examples(arguments.examples)
         print(f"{len(found)} examples of {data}; {machine()}", flush=True)

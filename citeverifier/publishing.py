@@ -19,11 +19,12 @@ import yaml
 from citeverifier.evaluation.reporting.model_card import HUB_ID, LICENCE, model_card
 from citeverifier.models.checkpoint import COMPARISON, HEAD, local_folder, read_config
 from citeverifier.models.elsewhere import elsewhere_files
+from citeverifier.models.onnx_files import ENCODER, onnx_files
 
 CARD = "README.md"
 REPORT = "training.json"  # read for the card; stays at home, since it holds paths of the machine
 PUBLISHED = (
-    "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer.json", "tokenizer_config.json",
+    "config.json", "*.safetensors", "*.safetensors.index.json", "*.onnx", "tokenizer.json", "tokenizer_config.json",
     "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt", "*.model",
 )  # fmt: skip
 PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy"})
@@ -93,15 +94,13 @@ def _readable(size: float) -> str:
 def export(verifier: str, folder: Path) -> list[str]:
     """Copy a checkpoint, given as folder, hub id or installed package, to where other programs load it; its file names.
 
-    A late-interaction one gets what sentence-transformers needs beside it (models/elsewhere.py). Raises ValueError
-    where `folder` holds something already, or there is no finished checkpoint.
+    A late-interaction one gets what sentence-transformers and onnxruntime need beside it. Raises ValueError where
+    `folder` holds something already, or there is no finished checkpoint.
     """
     if folder.is_dir() and any(folder.iterdir()):
         raise ValueError(f"{folder}: expected a new or an empty folder, got one with files; name another")
     source = local_folder(verifier)
-    files: dict[str, Path | bytes] = dict(_finished(source))
-    if read_config(source).shape == "late_interaction":
-        files |= elsewhere_files()
+    files = _for_other_programs(source)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.read_bytes())
@@ -131,9 +130,7 @@ def plan_push(
     Raises ValueError or FileNotFoundError where the folder holds no finished checkpoint, or something pickled.
     """
     check_repo(repo_id)
-    files: dict[str, Path | bytes] = dict(_finished(folder))
-    if read_config(folder).shape == "late_interaction":
-        files |= elsewhere_files()
+    files = _for_other_programs(folder)
     runs, left_out = _results(folder, repo_id, results)
     if (folder / REPORT).is_file():
         report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
@@ -146,6 +143,17 @@ def plan_push(
     else:
         raise ValueError(f"{folder}: expected {REPORT} or a model card ({CARD}), got neither")
     return Push(folder, repo_id, private, tag, dict(sorted(files.items())), left_out)
+
+
+def _for_other_programs(folder: Path) -> dict[str, Path | bytes]:
+    """A finished checkpoint's files, and of late interaction what sentence-transformers and onnxruntime need."""
+    files: dict[str, Path | bytes] = dict(_finished(folder))
+    config = read_config(folder)
+    if config.shape == "late_interaction":
+        files |= elsewhere_files()
+        if not config.comparison_layers and ENCODER not in files:
+            files |= onnx_files(folder)
+    return files
 
 
 def _finished(folder: Path) -> dict[str, Path]:

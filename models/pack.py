@@ -1,5 +1,8 @@
 """python models/pack.py CHECKPOINT: put a finished checkpoint into the citeverifier-small package, in half precision.
 
+`python models/pack.py` without one makes anew what is made of the packed verifier itself: what tells contradicted from
+not told (contradiction_weights.py, on the dev parts of TELLING), and the graphs for onnxruntime.
+
 Of a run of no steps (training.max_steps=0) over the packed verifier itself only the number weights are taken: scores of
 statements without numbers, and the thresholds, stay as they are.
 
@@ -16,16 +19,24 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from safetensors.torch import load_file, save_file
 
 from citeverifier.commands.sources import SourceSpec, read
 from citeverifier.evaluation.thresholds import dev_questions, fit_thresholds
+from citeverifier.models.number_check import NumberCheck
+from citeverifier.models.onnx_files import onnx_files
+from citeverifier.records import LANGUAGES
+from citeverifier.text.language import language
+from citeverifier.text.rendering import render_document
+from citeverifier.training.contradiction_weights import fit_contradiction_weights, refuted
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
 PACKED = Path(__file__).parent / "citeverifier-small" / "citeverifier_small" / "model"
 BACKBONE = "intfloat/multilingual-e5-small"
 SOURCES = ("hotpot_statements", "fever", "factcg", "poquad", "mini")
 NATURAL = ("vitaminc_fever", "fool_me_twice")
+TELLING = ("vitaminc",)  # sources that say which statements are refuted and which are not told
 # What a tokenizer is on any machine and in any release of transformers.
 TOKENIZER = ("bos_token", "cls_token", "eos_token", "mask_token", "pad_token", "sep_token", "unk_token")
 
@@ -55,6 +66,7 @@ def pack(checkpoint: Path) -> None:
     for name in ("model.safetensors", *(("comparison.safetensors",) if compared else ())):
         weights = {key: tensor.half() for key, tensor in load_file(checkpoint / name).items()}
         save_file(weights, PACKED / name, metadata={"format": "pt"})
+    pack_contradictions_and_graphs()
     for level, threshold in fitted.items():
         print(f"threshold of {level.label}: {threshold.value:.4f}, {threshold.source}")
     for file in sorted(PACKED.iterdir()):
@@ -73,6 +85,21 @@ def pack_number_weights(checkpoint: Path, report: dict[str, Any]) -> None:
     print(weights)
 
 
+def pack_contradictions_and_graphs() -> None:
+    """Fit the packed verifier's contradiction weights, and write its ONNX graphs."""
+    specs = [SourceSpec("natural", settings={"name": name}) for name in TELLING]
+    pairs = [pair for spec in specs for pair in read(spec, "dev", "all", share_files=True)]
+    check = NumberCheck({}, [language(code).quantities for code in LANGUAGES])
+    outcomes = [check.features(pair.statement, [render_document(d) for d in pair.documents]) for pair in pairs]
+    weights = fit_contradiction_weights(np.array(outcomes), refuted(pairs))
+    config = read_json(PACKED / "config.json")
+    config["citeverifier"]["contradiction_weights"] = dict(weights)
+    write_json(PACKED / "config.json", config)
+    for name, content in onnx_files(PACKED).items():
+        (PACKED / name).write_bytes(content)
+    print(f"{len(pairs)} dev pairs of {', '.join(TELLING)}: {weights}")
+
+
 def read_json(file: Path) -> dict[str, Any]:
     """A JSON object."""
     content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -86,6 +113,9 @@ def write_json(file: Path, content: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        pack_contradictions_and_graphs()
+        sys.exit()
     folder = Path(sys.argv[1])
     if (training := read_json(folder / "training.json"))["steps"]:
         pack(folder)

@@ -41,14 +41,30 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def test_the_wheels_do_what_the_readme_shows(python: Path, tmp_path: Path) -> None:
+def first_example() -> tuple[str, str]:
+    """The README's first Python block and its output."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     match = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", readme, re.DOTALL)
     assert match, "README.md: expected a Python block and its output"
-    code, shown = match.groups()
+    return match.group(1), match.group(2)
+
+
+def test_the_wheels_do_what_the_readme_shows(python: Path, tmp_path: Path) -> None:
+    code, shown = first_example()
     assert run(python, "-c", code, cwd=tmp_path) == shown
     assert str(ROOT) not in run(python, "-c", "import citeverifier; print(citeverifier.__file__)", cwd=tmp_path)
     run(python, "-m", "pip", "check", cwd=tmp_path)
+
+
+def test_without_torch_the_readme_shows_the_same(python: Path, tmp_path: Path) -> None:
+    own, dist = tmp_path / "light" / "bin" / "python", python.parents[2] / "dist"
+    run(python, "-m", "venv", tmp_path / "light", cwd=tmp_path)
+    package, weights = sorted(dist.glob("*.whl"))
+    constraints = ROOT / "constraints.txt"
+    run(own, "-m", "pip", "install", "-q", "-c", constraints, f"{package}[onnx]", weights, cwd=tmp_path)
+    code, shown = first_example()
+    assert run(own, "-c", f"import sys\nsys.modules['torch'] = None\n{code}", cwd=tmp_path) == shown
+    assert "onnxruntime runs verifiers" in run(own.parent / "citeverifier", "doctor", cwd=tmp_path)
 
 
 def test_the_commands_find_their_files_and_know_the_extras(python: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from citeverifier.text.markers import Span
 
 Probability = Annotated[float, Interval(ge=0, le=1)]
 Finding = Literal["supported", "wrongly cited", "not found"]
+CONTRADICTS = 0.8  # nine in ten pairs that reach it are refuted, where as many are refuted as not told (docs/verify.md)
 _POSITIONS = ("document", "before", "after")
 
 
@@ -64,12 +65,21 @@ class Judgement(JsonResult):
     """How far a premise supports a statement. `support` None: unscored, `reason` says why.
 
     `p_partial` and `p_full` are P(support >= level) in [0, 1], None where unscored (or never asked: nothing is cited).
+    `contradicted`: where support is not full, P(contradicted, not only not told); None where the verifier cannot say.
     """
 
     support: Support | None
     p_partial: Probability | None = None
     p_full: Probability | None = None
     reason: str | None = None
+    contradicted: Probability | None = None
+
+    json_keys = ("support", "p_partial", "p_full", "reason", "contradicted", "contradicts")
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the premise clearly contradicts the statement: P from CONTRADICTS on."""
+        return self.contradicted is not None and self.contradicted >= CONTRADICTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +120,8 @@ class MissingCitation(JsonResult):
 class StatementResult(JsonResult):
     """A statement, `answer[start:end]`, with what its cited documents together support.
 
-    `unknown`: printed numbers that name no document. `unsupported`: of a partly supported statement the span in the
-    answer that the cited documents support least.
+    `unknown`: printed numbers that name no document. `unsupported`: of a statement that the cited documents support in
+    part, or contradict, the span in the answer that they support least.
     """
 
     text: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from citeverifier.answers.answer_results import Judgement
 from citeverifier.cost import Cost
@@ -36,9 +37,13 @@ class Judge:
         ]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        """The support of each pair: one call a level."""
+        """The support of each pair: one call a level, and what contradicts it."""
         partial, full = (self.scores(pairs, level) for level in LEVELS)
-        return [self._decide(*low, *high) for low, high in zip(partial, full, strict=True)]
+        judged = [self._decide(*low, *high) for low, high in zip(partial, full, strict=True)]
+        lacking = [i for i, judgement in enumerate(judged) if judgement.support not in (None, Support.FULL)]
+        for i, value in zip(lacking, self.scorer.contradicted([pairs[i] for i in lacking]), strict=True):
+            judged[i] = replace(judged[i], contradicted=None if math.isnan(value) else float(value))
+        return judged
 
     def _decide(self, p_partial: float, why_partial: str | None, p_full: float, why_full: str | None) -> Judgement:
         reason = why_partial or why_full

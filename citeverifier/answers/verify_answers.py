@@ -96,8 +96,10 @@ def _verify(
     supporting = [i for i, judgement in alone.items() if _at_least_partial(judgement)]
     evidence = yield from _evidence(record, read.lang, dict.fromkeys([*carrying, *supporting, *completing]), ask)
     unsupported = None
-    if whole.support == Support.PARTIAL:
+    if whole.support == Support.PARTIAL or whole.contradicts:
         phrase = yield from _unsupported(statement.text, read.lang, cited, ask)
+        if phrase is None and whole.contradicts:  # of one phrase
+            phrase = (0, len(statement.text))
         unsupported = phrase and read.span(statement, *trimmed(statement.text, phrase))
     return StatementResult(
         statement.text,

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -125,9 +126,10 @@ def load_verifier(model: str | None, threshold: float | None = None) -> CiteVeri
         from citeverifier.verifiers.keyword import Keyword
 
         return CiteVerifier(Keyword(), KEYWORD_THRESHOLDS).at(threshold)
-    from transformers.utils.logging import disable_progress_bar
+    if find_spec("transformers") is not None:  # else onnxruntime runs the verifier
+        from transformers.utils.logging import disable_progress_bar
 
-    disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading weights, a second's work
+        disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading weights, a second's work
     return CiteVerifier.from_pretrained(model, threshold=threshold)
 
 

@@ -55,7 +55,8 @@ def _part(name: str) -> Text:
 
 def _device() -> str:
     if importlib.util.find_spec("torch") is None:
-        return f"{os.cpu_count()} processors; torch is missing, so only --model keyword and LLMs run"
+        runs = "only --model keyword and LLMs run" if _version("onnxruntime") is None else "onnxruntime runs verifiers"
+        return f"{os.cpu_count()} processors; torch is missing, so {runs}"
     import torch
 
     from citeverifier.models.device import native_bf16

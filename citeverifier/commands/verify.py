@@ -112,8 +112,12 @@ def _statement(result: VerifiedAnswer, statement: StatementResult) -> Text:
     text = Text(result.answer[statement.start : statement.end].replace("\n", " "))
     if statement.unsupported:
         start, end = (place - statement.start for place in statement.unsupported)
-        text.stylize("underline yellow", start, end)
+        text.stylize(f"underline {_colour(statement)}", start, end)
     return text
+
+
+def _colour(statement: StatementResult) -> str:
+    return "red" if statement.judgement.contradicts else "yellow"
 
 
 def _notes(result: VerifiedAnswer, statement: StatementResult) -> list[Text]:
@@ -122,7 +126,9 @@ def _notes(result: VerifiedAnswer, statement: StatementResult) -> list[Text]:
         notes.append(Text(statement.judgement.reason, style="dim"))
     if statement.unsupported:
         start, end = statement.unsupported
-        notes.append(Text(f"least supported: “{result.answer[start:end]}”", style="yellow"))
+        judgement = statement.judgement
+        told = f"contradicted ({judgement.contradicted:.2f})" if judgement.contradicts else "least supported"
+        notes.append(Text(f"{told}: “{result.answer[start:end]}”", style=_colour(statement)))
     notes += [_citation(citation) for citation in statement.citations]
     for citation in [missing for missing in statement.missing if missing.completes] or statement.missing:
         alone = citation.judgement.support == Support.FULL

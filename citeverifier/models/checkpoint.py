@@ -5,6 +5,7 @@
     head.safetensors   late interaction only: its head
     comparison.safetensors  late interaction with a comparison only: that
     modules.json, *.py  late interaction only: how sentence-transformers loads it (models/elsewhere.py)
+    encoder.onnx, head.onnx  late interaction, once it is exported or pushed: for onnxruntime (models/onnx_files.py)
     tokenizer files, README.md (the model card)
 
 Nothing in it is pickled.
@@ -40,7 +41,8 @@ class CheckpointConfig:
     `delta` and `temperature` are of the folded model; `thresholds` are probabilities fitted on dev, by level name.
     `max_length` counts tokens: of a whole pair for a cross-encoder, of a document window for late interaction.
     `comparison_layers`: of late interaction, 0 without a comparison. `number_weights`: of late interaction, what the
-    number check adds to folded logits (models/number_check.py).
+    number check adds to folded logits (models/number_check.py). `contradiction_weights`: what tells contradicted from
+    not told (models/contradiction.py), empty where that was not learnt.
     """
 
     shape: Shape
@@ -55,6 +57,7 @@ class CheckpointConfig:
     training: Mapping[str, Any] = field(default_factory=dict)
     comparison_layers: int = 0
     number_weights: Mapping[str, float] = field(default_factory=dict)
+    contradiction_weights: Mapping[str, float] = field(default_factory=dict)
 
     def threshold(self, level: Support) -> float:
         """The fitted threshold of a level."""
@@ -171,7 +174,9 @@ def local_folder(path: str) -> Path:
         raise FileNotFoundError(f"no checkpoint in {path}: no such folder or package, and not a hub id (org/name)")
     from huggingface_hub import snapshot_download
 
-    return Path(snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.txt", "*.model", "README.md"]))
+    return Path(
+        snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.onnx", "*.txt", "*.model", "README.md"])
+    )
 
 
 def files_fingerprint(folder: str | Path, *settings: object) -> str:

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from citeverifier.models.bert_layers import attend_by_products, compute_first_token_only
 from citeverifier.models.inputs import STRIDE_LONG, CrossEncoderInputs
-from citeverifier.models.token_batches import Batches, Logits
+from citeverifier.models.logits import Logits
+from citeverifier.models.token_batches import Batches
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.rendering import DOCUMENT_SEPARATOR
 from citeverifier.text.sentences import sentences

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from citeverifier.models.folds import Fold
 from citeverifier.models.late_interaction_tokens import StatementTooLong, pad
-from citeverifier.models.token_batches import Batches, Logits
+from citeverifier.models.logits import Logits
+from citeverifier.models.token_batches import Batches
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document, render_pair
 from citeverifier.text.sentences import sentences

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
-
-from citeverifier.models.late_interaction_tokens import LateInteractionTokens, overlapping, pad, token_ids
+from citeverifier.models.late_interaction_tokens import LateInteractionTokens, overlapping, pad
 from citeverifier.records import Pair
 from citeverifier.text.rendering import render_document, render_pair
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 STRIDE_LONG = 64  # tokens that neighbouring windows of a long premise share
+
+
+def token_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """The ids of each text, without special tokens; one call, on all cores."""
+    ids: list[list[int]] = tokenizer(list(texts), add_special_tokens=False)["input_ids"] if texts else []
+    return ids
 
 
 class LateInteractionInputs(LateInteractionTokens):

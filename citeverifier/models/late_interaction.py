@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import logsigmoid, normalize, pad
+from torch.nn.functional import normalize, pad, softplus
 
 from citeverifier.models.comparison import Comparison, middle_of
 
@@ -70,7 +70,7 @@ class LateInteractionHead(nn.Module):
         mean = (weight * matches).sum(dim=1)
         inverse = self.sharpness.exp()
         soft_minimum = -torch.logsumexp(log_weight - inverse * matches, dim=1) / inverse
-        coverage = (weight * logsigmoid(self.steepness.exp() * (matches - self.covered))).sum(dim=1)
+        coverage = (weight * -softplus(self.steepness.exp() * (self.covered - matches))).sum(dim=1)
         logits: Tensor = self.output(torch.stack([mean, soft_minimum, coverage], dim=1))
         return logits
 

@@ -1,16 +1,19 @@
 """From texts to the tensors that late interaction reads. The statement is never truncated.
 
-It imports nothing else of this package: a published checkpoint carries a copy (models/elsewhere.py).
+It imports nothing else of this package, a published checkpoint carries a copy (models/elsewhere.py); and torch only
+where tensors are made, so that onnxruntime can do without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 STRIDE = 32  # tokens that neighbouring windows of a long document share
 MULTIPLE = 8  # batches are padded to a multiple of it: fewer distinct shapes, less memory lost between them
@@ -21,18 +24,19 @@ def width_of(rows: Sequence[Sequence[int]]) -> int:
     return -(-max(len(row) for row in rows) // MULTIPLE) * MULTIPLE
 
 
-def pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:
-    """Token id lists as one tensor (n, width), padded with `value`."""
-    padded = np.full((len(rows), width_of(rows)), value, dtype=np.int64)
+def padded(rows: Sequence[Sequence[int]], value: int) -> NDArray[np.int64]:
+    """Token id lists as one array (n, width), padded with `value`."""
+    array = np.full((len(rows), width_of(rows)), value, dtype=np.int64)
     for i, row in enumerate(rows):
-        padded[i, : len(row)] = row
-    return torch.from_numpy(padded)
+        array[i, : len(row)] = row
+    return array
 
 
-def token_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """The ids of each text, without special tokens; one call, on all cores."""
-    ids: list[list[int]] = tokenizer(list(texts), add_special_tokens=False)["input_ids"] if texts else []
-    return ids
+def pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+    """`padded` as a tensor."""
+    import torch
+
+    return torch.from_numpy(padded(rows, value))
 
 
 class StatementTooLong(ValueError):
@@ -48,34 +52,43 @@ class LateInteractionTokens:
     """Tokenises statements and documents apart.
 
     Args:
-        tokenizer: a fast tokenizer.
+        tokenizer: of the package tokenizers (`backend_tokenizer` of a fast one of transformers), without truncation and
+            padding.
+        pad_id: what shorter rows are filled with.
         window: tokens a document window may have, special tokens included; longer documents become several windows.
         limit: tokens the encoder takes at once; context is cut to it, a statement never is.
         context: whether a statement is encoded with its context (whose tokens do not count in the matching).
     """
 
-    def __init__(self, tokenizer: Any, window: int, limit: int, context: bool) -> None:
-        self.tokenizer, self.window, self.limit, self.context = tokenizer, window, limit, context
+    def __init__(self, tokenizer: Any, pad_id: int, window: int, limit: int, context: bool) -> None:
+        self.tokenizer, self.pad_id = tokenizer, pad_id
+        self.window, self.limit, self.context = window, limit, context
         # The special tokens before and after a single text, whatever the tokenizer's template.
-        probe = tokenizer("a")
-        inside = [i for i, sequence in enumerate(probe.sequence_ids(0)) if sequence is not None]
-        self.before: list[int] = probe["input_ids"][: inside[0]]
-        self.after: list[int] = probe["input_ids"][inside[-1] + 1 :]
+        probe = tokenizer.encode("a")
+        inside = [i for i, sequence in enumerate(probe.sequence_ids) if sequence is not None]
+        self.before: list[int] = probe.ids[: inside[0]]
+        self.after: list[int] = probe.ids[inside[-1] + 1 :]
+
+    @classmethod
+    def of(cls, tokenizer: Any, window: int, limit: int, context: bool) -> Self:
+        """With a fast tokenizer of transformers, its truncation and padding switched off."""
+        return cls(tokenizer.backend_tokenizer, tokenizer.pad_token_id, window, limit, context)
 
     def statement(self, key: tuple[str, str]) -> tuple[list[int], list[bool]]:
         """(token ids, which count). Raises StatementTooLong."""
         text, context = key
-        bare = self.tokenizer(text)
-        if len(bare["input_ids"]) > self.limit:
-            raise StatementTooLong(f"statement of {len(bare['input_ids'])} tokens, the model takes {self.limit}")
+        bare = self.tokenizer.encode(text)
+        if len(bare.ids) > self.limit:
+            raise StatementTooLong(f"statement of {len(bare.ids)} tokens, the model takes {self.limit}")
+        alone = bare.ids, [owner is not None for owner in bare.sequence_ids]
         if not context:
-            return bare["input_ids"], [s is not None for s in bare.sequence_ids(0)]
-        both = self.tokenizer(text, context)
-        ids, owners = both["input_ids"], both.sequence_ids(0)
+            return alone
+        both = self.tokenizer.encode(text, context)
+        ids, owners = both.ids, both.sequence_ids
         excess = len(ids) - self.limit
         context_tokens = [i for i, owner in enumerate(owners) if owner == 1]
         if excess >= len(context_tokens):
-            return bare["input_ids"], [s is not None for s in bare.sequence_ids(0)]
+            return alone
         cut = set(context_tokens[len(context_tokens) - max(0, excess) :])
         kept = [i for i in range(len(ids)) if i not in cut]
         return [ids[i] for i in kept], [owners[i] == 0 for i in kept]
@@ -85,11 +98,17 @@ class LateInteractionTokens:
         room = self.window - len(self.before) - len(self.after)
         return [
             [[*self.before, *part, *self.after] for part in overlapping(ids, room, STRIDE)]
-            for ids in token_ids(self.tokenizer, texts)
+            for ids in self.text_ids(texts)
         ]
+
+    def text_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text, without special tokens; on all cores."""
+        return [encoding.ids for encoding in self.tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def document_mask(self, windows: Sequence[list[int]]) -> Tensor:
         """Which tokens of padded windows count (n, longest): all but special tokens and padding."""
+        import torch
+
         before, after = len(self.before), len(self.after)
         width = width_of(windows)
         return torch.tensor([[before <= i < len(w) - after for i in range(width)] for w in windows])
@@ -97,7 +116,7 @@ class LateInteractionTokens:
     def statements_batch(self, encoded: Sequence[tuple[list[int], list[bool]]]) -> dict[str, Tensor]:
         """Padded ids, attention and counting mask of encoded statements."""
         return {
-            "statement_ids": pad([ids for ids, _ in encoded], self.tokenizer.pad_token_id),
+            "statement_ids": pad([ids for ids, _ in encoded], self.pad_id),
             "statement_attention": pad([[1] * len(ids) for ids, _ in encoded], 0),
             "statement_mask": pad([list(map(int, mask)) for _, mask in encoded], 0).bool(),
         }
@@ -105,7 +124,7 @@ class LateInteractionTokens:
     def documents_batch(self, windows: Sequence[list[int]]) -> dict[str, Tensor]:
         """Padded ids, attention and counting mask of document windows."""
         return {
-            "document_ids": pad(windows, self.tokenizer.pad_token_id),
+            "document_ids": pad(windows, self.pad_id),
             "document_attention": pad([[1] * len(window) for window in windows], 0),
             "document_mask": self.document_mask(windows),
         }
@@ -124,6 +143,8 @@ class LateInteractionTokens:
 
     def collate(self, prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """A batch as `LateInteraction.forward` takes it; equal statements and windows are encoded once."""
+        import torch
+
         statements: dict[tuple[tuple[int, ...], tuple[bool, ...]], int] = {}
         windows: dict[tuple[int, ...], int] = {}
         statement_index, document_index = [], []

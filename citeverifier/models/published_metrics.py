@@ -22,7 +22,7 @@ from citeverifier.models.grid import MARGIN, Cells, Chunks, Grid, statement_sent
 from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs, TextToTextInputs
 from citeverifier.models.late_interaction import LateInteraction, MeanOfMatches
 from citeverifier.models.late_interaction_engine import LateInteractionEngine
-from citeverifier.models.token_batches import Logits
+from citeverifier.models.logits import Logits
 from citeverifier.records import Pair, Support
 
 ENTAILMENT = ("entailment", "entail", "entailed")
@@ -296,7 +296,7 @@ def nearest_tokens(loaded: Loaded) -> Engine:
 
     limit = position_limit(loaded.model.config)
     window = min(loaded.settings["window"], limit)
-    inputs = LateInteractionInputs(loaded.tokenizer, window, limit, context=False)
+    inputs = LateInteractionInputs.of(loaded.tokenizer, window, limit, context=False)
     return LateInteractionEngine(LateInteraction(loaded.model, MeanOfMatches()).eval(), inputs).logits
 
 

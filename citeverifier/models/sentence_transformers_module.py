@@ -33,7 +33,7 @@ class LateInteractionScorer(InputModule):
     def __init__(self, model: LateInteraction, tokenizer: Any, window: int, numbers: NumberCheck) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.model, self.tokenizer, self.numbers = model, tokenizer, numbers
-        self.tokens = LateInteractionTokens(tokenizer, window, model.config.max_position_embeddings, context=False)
+        self.tokens = LateInteractionTokens.of(tokenizer, window, model.config.max_position_embeddings, context=False)
 
     @classmethod
     def load(

@@ -5,33 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from tqdm.auto import tqdm
+
+from citeverifier.models.logits import under_budget
 
 log = logging.getLogger(__name__)
 
 # Padded tokens a forward pass may have: a CPU is busy with few, and small batches pad less; a GPU wants many.
 TOKEN_BUDGET = {"cpu": 1024, "cuda": 32768}
 WORKERS = 4  # batches that run side by side on a CPU, at most: more would wait for Python's lock
-
-
-@dataclass
-class Logits:
-    """Folded logits (n,), nan where unscored, with reasons; tokens read; how many premises were windowed or packed.
-
-    `apart` holds the positions whose logit belongs to the level asked; all others hold at both levels.
-    """
-
-    values: NDArray[np.float64]
-    reasons: dict[int, str] = field(default_factory=dict)
-    tokens: int = 0
-    windowed: int = 0
-    packed: int = 0
-    apart: set[int] = field(default_factory=set)
 
 
 class Batches:
@@ -52,22 +36,13 @@ class Batches:
         with tqdm(total=len(lengths), desc="scoring", disable=len(lengths) < 64 or None, leave=False) as bar:
             while remaining:
                 finished = 0
-                for batch, fits in self._side_by_side(self._cut(remaining, lengths), forward):
+                for batch, fits in self._side_by_side(under_budget(remaining, lengths, self.budget), forward):
                     if not fits:
                         self._halve(lengths[batch[0]] * len(batch))
                         break
                     finished += len(batch)
                     bar.update(len(batch))
                 remaining = remaining[finished:]
-
-    def _cut(self, order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
-        """Positions, longest first, in batches within the budget."""
-        batches: list[list[int]] = []
-        done = 0
-        while done < len(order):
-            batches.append(list(order[done : done + max(1, self.budget // max(1, lengths[order[done]]))]))
-            done += len(batches[-1])
-        return batches
 
     def _halve(self, tokens: int) -> None:
         self.budget = tokens // 2

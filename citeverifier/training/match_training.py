@@ -80,7 +80,7 @@ def matching_trainer(
     from citeverifier.models.inputs import LateInteractionInputs
     from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
 
-    inputs = LateInteractionInputs(tokenizer, options.max_length, position_limit(model.config), context=False)
+    inputs = LateInteractionInputs.of(tokenizer, options.max_length, position_limit(model.config), context=False)
     rows = train_set + dev_set
 
     def epoch(number: int) -> list[int]:

@@ -31,6 +31,7 @@ from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
 from citeverifier.training.build import build_model, encoder_of, is_trained, merge_lora
+from citeverifier.training.contradiction_weights import fit_contradiction_weights, refuted
 from citeverifier.training.finished import Trained, finished_before, write_report
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.kept_encodings import KeptEncodings
@@ -41,7 +42,7 @@ from citeverifier.training.token_labels import token_labels
 
 log = logging.getLogger(__name__)
 
-LABELS = 5  # columns of a row before the outcomes of the number check: min, max, weight, documents, example
+LABELS = 6  # columns of a row before the outcomes of the number check: min, max, weight, documents, example, refuted
 START_PAIRS = 64  # from which a new head learns its encoder's cosines
 
 
@@ -92,13 +93,14 @@ def train(
     numbers = fit_number_weights(logits, labels, outcomes, options.delta)
     logits = logits + outcomes @ numbers
     calibration = fit_calibration(logits, labels, options.delta)
+    contradictions = fit_contradiction_weights(outcomes, labels[:, LABELS - 1])
     dev = dev_metrics(calibration.fold(logits), labels, calibration.delta)
     trained = Trained(Path(options.output_dir), dev, seconds, dropped, trainer.speed())
     trained_model = trainer.trained_model()
     if trainer.is_world_process_zero():
         languages = tuple(sorted({pair.lang for pair in train_pairs}))
         weights = dict(zip(FEATURES, (numbers / calibration.temperature).round(4).tolist(), strict=False))
-        _save(trained_model, tokenizer, options, calibration, trained, languages, weights)
+        _save(trained_model, tokenizer, options, calibration, trained, languages, weights, contradictions)
         kinds = dict(sorted(Counter(pair.kind.split(":")[0] for pair in train_pairs).items()))
         write_report(trained, options, trainer.state, data or {}, kinds=kinds)
         LATEST.parent.mkdir(exist_ok=True)
@@ -134,7 +136,8 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
     examples = np.array([[numbers[pair.example]] for pair in pairs], dtype=np.float32)
     outcomes = number_outcomes(dev_set.pairs, options)
     on_dev = np.concatenate([np.zeros((len(train_set.pairs), outcomes.shape[1]), dtype=np.float32), outcomes])
-    labels = np.concatenate([np.concatenate([train_set.labels, dev_set.labels]), examples, on_dev], axis=1)
+    known = refuted(pairs).reshape(-1, 1).astype(np.float32)
+    labels = np.concatenate([np.concatenate([train_set.labels, dev_set.labels]), examples, known, on_dev], axis=1)
     if options.delta == 0 and bool(np.any((labels[:, 0] == 1) & (labels[:, 1] == 1))):
         raise ValueError("delta=0 trains a binary verifier: expected no pair labelled exactly partial, got some")
     batch = pairs_a_step(options)
@@ -239,6 +242,7 @@ def _save(
     trained: Trained,
     languages: tuple[str, ...],
     number_weights: Mapping[str, float],
+    contradiction_weights: Mapping[str, float],
 ) -> None:
     model = merge_lora(model, options)
     late = options.shape == "late_interaction"
@@ -257,5 +261,6 @@ def _save(
         languages=languages,
         comparison_layers=0 if comparison is None else len(comparison.layers),
         number_weights=number_weights,
+        contradiction_weights=contradiction_weights,
     )
     save_checkpoint(trained.folder, model, tokenizer, config)

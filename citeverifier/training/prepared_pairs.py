@@ -35,7 +35,7 @@ def inputs_for(model: Any, tokenizer: Any, options: TrainingOptions) -> Any:
 
     if options.shape == "late_interaction":
         limit = position_limit(model.config)
-        return LateInteractionInputs(tokenizer, options.max_length, limit, options.reads_context)
+        return LateInteractionInputs.of(tokenizer, options.max_length, limit, options.reads_context)
     return CrossEncoderInputs(tokenizer, options.max_length, options.reads_context)
 
 

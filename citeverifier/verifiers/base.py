@@ -50,6 +50,10 @@ class Scorer(ABC):
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """P(support >= level) of each pair; `level` is partial or full."""
 
+    def contradicted(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """P(contradicted | not fully supported) of each pair, nan where the verifier cannot tell."""
+        return np.full(len(pairs), np.nan)
+
     @property
     def thresholds(self) -> Mapping[Support, float] | None:
         """Thresholds by level that the verifier brings along, as probabilities; None where it brings none."""
@@ -80,7 +84,9 @@ class WrappedScorer(Scorer):
 
     def __init__(self, scorer: Scorer) -> None:
         self.scorer = scorer
-        for ability in ("name", "dry_run", "needs_training_pairs", "needs_dev_pairs", "fit", "tune", "refuses"):
+        for ability in (
+            "name", "dry_run", "needs_training_pairs", "needs_dev_pairs", "fit", "tune", "refuses", "contradicted",
+        ):  # fmt: skip
             setattr(self, ability, getattr(scorer, ability))
 
     @property

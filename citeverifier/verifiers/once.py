@@ -17,7 +17,7 @@ from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Scores
 
 if TYPE_CHECKING:
-    from citeverifier.models.token_batches import Logits
+    from citeverifier.models.logits import Logits
 
 KNOWN = 200_000  # values remembered, some 40 MB; the oldest go first
 

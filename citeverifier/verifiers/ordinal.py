@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from importlib.util import find_spec
+from typing import Any, Literal, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.models.contradiction import contradicted
 from citeverifier.models.device import Dtype, in_int8, own_device, runs_bf16, torch_dtype
 from citeverifier.paths import LATEST
 from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
@@ -14,6 +19,7 @@ from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
 
+Runtime = Literal["auto", "torch", "onnx"]
 SHIPPED = "citeverifier-small"  # the package that carries a trained checkpoint
 
 
@@ -41,6 +47,7 @@ class OrdinalVerifier(Scorer):
         dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it; late interaction also "int8", on
             a CPU the fastest.
         compile: compile the model first (torch.compile); pays off over many pairs.
+        runtime: "torch", "onnx" (onnxruntime, in float32; late interaction only), or "auto": torch where installed.
 
     Raises:
         FileNotFoundError: no checkpoint there, with the command that makes one.
@@ -49,27 +56,60 @@ class OrdinalVerifier(Scorer):
 
     name = "citeverifier"
 
-    def __init__(self, path: str | None = None, dtype: Dtype | Literal["int8"] = "auto", compile: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | None = None,
+        dtype: Dtype | Literal["int8"] = "auto",
+        compile: bool = False,
+        runtime: Runtime = "auto",
+    ) -> None:
+        from citeverifier.models.checkpoint import local_folder, read_config
+        from citeverifier.models.number_check import NumberCheck
+
+        self.path = path or latest_checkpoint()
+        self.folder = local_folder(self.path)
+        self.config = read_config(self.folder)
+        if runtime not in get_args(Runtime):
+            raise ValueError(f"verifier.runtime: expected one of {', '.join(get_args(Runtime))}, got {runtime!r}")
+        if runtime == "onnx" or (runtime == "auto" and find_spec("torch") is None):
+            self.number_format: tuple[object, ...] = ("onnx",)
+            self.engine = self._onnx_engine(dtype, compile)
+        else:
+            self.number_format = ("int8",) if dtype == "int8" else (runs_bf16(dtype),)
+            self.engine = self._torch_engine(dtype, compile)
+        words = [language(code).quantities for code in LANGUAGES]
+        self.numbers = NumberCheck(self.config.number_weights, words) if self.config.number_weights else None
+        self._once = Once(self._logits, context=self.config.reads_context)
+
+    def _onnx_engine(self, dtype: str, compile: bool) -> Any:
+        from citeverifier.models.onnx_engine import OnnxEngine
+
+        if dtype not in ("auto", "float32") or compile:
+            raise ValueError(
+                f"verifier.runtime=onnx: expected dtype auto or float32 and compile false, got {dtype!r} and {compile}"
+            )
+        if self.config.shape != "late_interaction":
+            raise ValueError(f"{self.path}: expected late interaction for onnxruntime, got {self.config.shape}")
+        return OnnxEngine(self.folder, self.config)
+
+    def _torch_engine(self, dtype: Dtype | Literal["int8"], compile: bool) -> Any:
         from citeverifier.models.checkpoint import load_checkpoint, position_limit
         from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
         from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
         from citeverifier.models.late_interaction_engine import LateInteractionEngine
-        from citeverifier.models.number_check import NumberCheck
 
-        self.path = path or latest_checkpoint()
-        self.int8 = dtype == "int8"
-        self.bf16 = dtype != "int8" and runs_bf16(dtype)
-        model, tokenizer, self.config = load_checkpoint(self.path, torch_dtype(self.bf16))
+        int8 = dtype == "int8"
+        model, tokenizer, _ = load_checkpoint(self.folder, torch_dtype(dtype != "int8" and runs_bf16(dtype)))
         model.to(own_device())
         if self.config.shape == "late_interaction":
             limit = position_limit(model.config)
-            inputs = LateInteractionInputs(tokenizer, self.config.max_length, limit, self.config.reads_context)
-            if self.int8:
+            inputs = LateInteractionInputs.of(tokenizer, self.config.max_length, limit, self.config.reads_context)
+            if int8:
                 model.encoder = in_int8(model.encoder)
             if compile:
                 model.encoder.compile(dynamic=True)
             engine: Any = LateInteractionEngine(model, inputs)
-        elif self.int8:
+        elif int8:
             raise ValueError(
                 f"verifier.dtype=int8: {self.path} is a cross-encoder, whose scores suffer from it; use dtype=auto"
             )
@@ -80,10 +120,7 @@ class OrdinalVerifier(Scorer):
             engine = CrossEncoderEngine(model, pair_inputs)
         if compile:  # compiling is not made for several threads
             engine.batches.workers = 1
-        self.engine = engine
-        words = [language(code).quantities for code in LANGUAGES]
-        self.numbers = NumberCheck(self.config.number_weights, words) if self.config.number_weights else None
-        self._once = Once(self._logits, context=self.config.reads_context)
+        return engine
 
     @property
     def thresholds(self) -> Mapping[Support, float]:
@@ -93,18 +130,21 @@ class OrdinalVerifier(Scorer):
     @cached_property
     def fingerprint(self) -> str:
         """Of the checkpoint's files and the number format."""
-        from citeverifier.models.checkpoint import files_fingerprint, local_folder
+        from citeverifier.models.checkpoint import files_fingerprint
 
-        number_format: tuple[object, ...] = ("int8",) if self.int8 else (self.bf16,)
-        return files_fingerprint(local_folder(self.path), self.name, *number_format)
+        return files_fingerprint(self.folder, self.name, *self.number_format)
+
+    def contradicted(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """By numbers and bounds (`models/contradiction.py`); nan where there are none, or it has not learnt it."""
+        if not pairs or self.numbers is None or not self.config.contradiction_weights:
+            return super().contradicted(pairs)
+        outcomes = np.array([self.numbers.features(pair.statement, _rendered(pair)) for pair in pairs])
+        return contradicted(self.config.contradiction_weights, outcomes)
 
     def _logits(self, pairs: Sequence[Pair], level: Support) -> Any:
         logits = self.engine.logits(pairs, level)
         if self.numbers is not None:
-            logits.values += [
-                self.numbers.added(pair.statement, [render_document(document) for document in pair.documents])
-                for pair in pairs
-            ]
+            logits.values += [self.numbers.added(pair.statement, _rendered(pair)) for pair in pairs]
         return logits
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
@@ -112,3 +152,7 @@ class OrdinalVerifier(Scorer):
         from citeverifier.models.cut_points import probability
 
         return self._once.score(pairs, level, lambda logits: probability(logits, level, self.config.delta))
+
+
+def _rendered(pair: Pair) -> list[str]:
+    return [render_document(document) for document in pair.documents]

@@ -157,8 +157,12 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "✗ no checkpoint: expected outputs/latest" in result.stdout
 
 
-def test_doctor_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("version", "says"), [(None, "only --model keyword and LLMs run"), ("1.0", "onnxruntime runs verifiers")]
+)
+def test_doctor_without_torch(monkeypatch: pytest.MonkeyPatch, version: str | None, says: str) -> None:
+    monkeypatch.setattr("citeverifier.commands.doctor._version", lambda name: version)
     find = __import__("importlib.util").util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "torch" else find(name, *rest))
     monkeypatch.setenv("COLUMNS", "300")
-    assert "torch is missing, so only --model keyword and LLMs run" in CliRunner().invoke(app, ["doctor"]).stdout
+    assert f"torch is missing, so {says}" in CliRunner().invoke(app, ["doctor"]).stdout

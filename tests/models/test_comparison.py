@@ -30,7 +30,7 @@ def scores(model: LateInteraction, inputs: LateInteractionInputs) -> Any:
 @pytest.fixture
 def parts(tiny: Any) -> tuple[Any, LateInteractionInputs]:
     folder = str(tiny("bert"))
-    inputs = LateInteractionInputs(load_tokenizer(folder, 512), window=48, limit=512, context=True)
+    inputs = LateInteractionInputs.of(load_tokenizer(folder, 512), window=48, limit=512, context=True)
     return AutoModel.from_pretrained(folder, attn_implementation="eager"), inputs
 
 
@@ -66,7 +66,7 @@ def test_what_is_not_known_of_a_premise_is_not_read(parts: tuple[Any, LateIntera
         assert not torch.allclose(all_known[0], short, atol=1e-4)
 
 
-def test_a_checkpoint_keeps_it(parts: tuple[Any, LateInteractionInputs], tmp_path: Path) -> None:
+def test_a_checkpoint_keeps_it(tiny: Any, parts: tuple[Any, LateInteractionInputs], tmp_path: Path) -> None:
     encoder, inputs = parts
     torch.manual_seed(0)
     model = LateInteraction(encoder, comparison=Comparison(encoder, 1))
@@ -78,7 +78,7 @@ def test_a_checkpoint_keeps_it(parts: tuple[Any, LateInteractionInputs], tmp_pat
         shape="late_interaction", delta=0.5, temperature=2.0, thresholds={"partial": 0.5, "full": 0.5}, max_length=48,
         reads_context=True, comparison_layers=1,
     )  # fmt: skip
-    save_checkpoint(tmp_path, model, inputs.tokenizer, config)
+    save_checkpoint(tmp_path, model, load_tokenizer(str(tiny("bert")), 512), config)
     again, _, read = load_checkpoint(tmp_path, torch.float32)
     assert read == config
     assert np.allclose(scores(again, inputs), calibration.fold(before), atol=1e-5)

@@ -81,7 +81,7 @@ def test_late_interaction_agrees_with_one_pair_at_a_time(
     folder, pairs = str(tiny(architecture)), mixed_pairs()
     torch.manual_seed(2)
     model = LateInteraction(AutoModel.from_pretrained(folder, dtype=dtype)).eval()
-    inputs = LateInteractionInputs(load_tokenizer(folder, None), window=64, limit=512, context=True)
+    inputs = LateInteractionInputs.of(load_tokenizer(folder, None), window=64, limit=512, context=True)
     found = LateInteractionEngine(model, inputs).logits(pairs, Support.FULL)
     with torch.inference_mode():
         alone = [model(**inputs.collate([inputs.prepare(pair)]))["logits"].item() for pair in pairs]
@@ -178,9 +178,9 @@ def test_where_memory_runs_out_the_budget_is_halved_and_the_scores_are_the_same(
 
 
 def test_late_interaction_encodes_each_text_once_in_any_order(tiny: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("citeverifier.models.late_interaction_engine.CHUNK", 4)
+    monkeypatch.setattr("citeverifier.models.late_interaction_scoring.CHUNK", 4)
     folder = str(tiny("bert"))
-    inputs = LateInteractionInputs(load_tokenizer(folder, None), window=64, limit=512, context=False)
+    inputs = LateInteractionInputs.of(load_tokenizer(folder, None), window=64, limit=512, context=False)
     engine = LateInteractionEngine(LateInteraction(AutoModel.from_pretrained(folder)).eval(), inputs)
     pairs = mixed_pairs()
     statements = {pair.statement for pair in pairs}

@@ -40,7 +40,7 @@ def built(tiny: Any, request: pytest.FixtureRequest) -> tuple[LateInteraction, L
         if comparison is not None:
             for linear in (comparison.support, comparison.salience, comparison.whole):
                 linear.weight.normal_(generator=draw)
-    return model, LateInteractionInputs(load_tokenizer(folder, 512), window=48, limit=512, context=True)
+    return model, LateInteractionInputs.of(load_tokenizer(folder, 512), window=48, limit=512, context=True)
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +180,7 @@ def test_a_small_cache_gives_the_same_scores(
 def test_long_documents_become_overlapping_windows(built: tuple[LateInteraction, LateInteractionInputs]) -> None:
     _, inputs = built
     text = " ".join(f"word{i}" for i in range(60))
-    ids = inputs.tokenizer(text, add_special_tokens=False)["input_ids"]
+    ids = inputs.tokenizer.encode(text, add_special_tokens=False).ids
     (windows,) = inputs.documents([text])
     assert len(windows) > 1
     assert all(len(window) <= 48 for window in windows)

@@ -14,7 +14,7 @@ from citeverifier.models.checkpoint import load_tokenizer
 from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
 from citeverifier.models.cut_points import last_linear
 from citeverifier.models.inputs import CrossEncoderInputs
-from citeverifier.models.token_batches import Logits
+from citeverifier.models.logits import Logits
 from citeverifier.records import Document, Pair, Support
 
 LIMIT = 160

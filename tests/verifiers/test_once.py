@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from citeverifier.models.token_batches import Logits
+from citeverifier.models.logits import Logits
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers import once
 from citeverifier.verifiers.once import Once

@@ -43,6 +43,10 @@ function legend(result) {
     const count = result.counts[name];
     if (count) list.append(make("li", { className: `${name} chip` }, `${SIGNS[name]} ${say(`support_${name}`)}: ${count}`));
   }
+  for (const [name, contradicts] of [["unsupported", false], ["contradicted", true]]) {
+    const marked = result.statements.some((statement) => statement.unsupported && statement.contradicts === contradicts);
+    if (marked) list.append(make("li", {}, make("span", { className: name }, say(`words_${name}`))));
+  }
   return list;
 }
 
@@ -54,7 +58,7 @@ function drawStatement(statement, number, chars, documents) {
     make("span", { className: "visually-hidden", textContent: `(${say(`support_${name}`)}) ` }),
   );
   const same = (text) => text;
-  const underlined = (text) => make("span", { className: "unsupported" }, text);
+  const underlined = (text) => make("span", { className: statement.contradicts ? "contradicted" : "unsupported" }, text);
   const [from, to] = statement.unsupported ?? [statement.end, statement.end];
   drawPieces(span, chars, statement.start, from, statement, documents, same);
   drawPieces(span, chars, from, to, statement, documents, underlined);
@@ -154,7 +158,8 @@ function notesOf(statement, chars) {
   if (statement.support === null) told.push(say("reason", { text: statement.reason }));
   if (!statement.cited && !statement.unknown.length) told.push(say("uncited"));
   if (statement.unsupported) {
-    told.push(say("unsupported", { text: oneLine(chars.slice(...statement.unsupported).join("")) }));
+    const key = statement.contradicts ? "contradicted" : "unsupported";
+    told.push(say(key, { text: oneLine(chars.slice(...statement.unsupported).join("")) }));
   }
   for (const n of statement.unknown) told.push(say("unknown", { n }));
   for (const { document: n, support, superfluous } of statement.citations) {

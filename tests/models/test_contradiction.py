@@ -1,0 +1,69 @@
+"""Contradicted or not told: fitted on sources that say which, carried by the checkpoint, said of what is not full."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from citeverifier import CiteVerifier
+from citeverifier.answers.answer_results import CONTRADICTS
+from citeverifier.metrics.decisions import auroc
+from citeverifier.models.contradiction import NAMES, contradicted
+from citeverifier.records import Document, Pair, Support
+from citeverifier.training.contradiction_weights import LEAST, fit_contradiction_weights, refuted
+from citeverifier.verifiers.keyword import Keyword
+from citeverifier.verifiers.ordinal import OrdinalVerifier
+
+
+def test_what_sources_say_of_their_pairs() -> None:
+    kinds = ["labelled:vitaminc:refutes", "labelled:snli_cad:neutral", "labelled:vitaminc:supports", "supported:joined"]
+    pairs = [Pair.of("A river.", [Document("", "It flows.")], kind=kind) for kind in kinds]
+    np.testing.assert_array_equal(refuted(pairs), [1, 0, np.nan, np.nan])
+
+
+def test_weights_tell_refuted_from_not_told_and_need_enough_of_both() -> None:
+    rng = np.random.default_rng(3)
+    outcomes = (rng.random((400, 7)) < 0.3).astype(float)
+    told_against = (3 * outcomes[:, 5] + rng.normal(size=400) > 1).astype(float)
+    labels = np.where(rng.random(400) < 0.2, np.nan, told_against)  # of some pairs nothing is said
+    weights = fit_contradiction_weights(outcomes, labels)
+    assert set(weights) == set(NAMES)
+    assert weights["broken"] > 1 > weights["missing"]
+    p = contradicted(weights, outcomes)
+    numbered = outcomes.any(axis=1)
+    assert np.isnan(p).tolist() == (~numbered).tolist()
+    assert auroc(told_against[numbered] == 1, p[numbered]) > 0.85
+    few = np.where(np.cumsum(labels == 1) < LEAST, labels, np.nan)
+    assert fit_contradiction_weights(outcomes, few) == {}
+    assert fit_contradiction_weights(outcomes[:, :0], labels) == {}
+    with pytest.raises(ValueError, match="contradiction weights: expected bias, missing"):
+        contradicted({"bias": 1.0}, outcomes)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> OrdinalVerifier:
+    return OrdinalVerifier("citeverifier-small", dtype="float32")
+
+
+CROWD = "The stadium opened in 1998. It holds 41,000 people."
+
+
+def test_the_shipped_verifier_marks_a_broken_bound_and_not_what_is_not_told(shipped: OrdinalVerifier) -> None:
+    documents = [{"title": "River Park", "text": CROWD}, {"title": "Vistula", "text": "The Vistula flows north."}]
+    answer = "River Park holds more than 60,000 people [1]. River Park holds 41,000 people [1]. Its owner is rich [2]."
+    above, right, off = CiteVerifier(shipped).verify(answer, documents).statements
+    assert above.judgement.contradicts
+    assert above.judgement.contradicted is not None
+    assert above.judgement.contradicted >= CONTRADICTS
+    assert above.unsupported is not None
+    assert "60,000" in answer[slice(*above.unsupported)]
+    assert (right.support, right.judgement.contradicted) == (Support.FULL, None)
+    assert (off.support, off.judgement.contradicted, off.unsupported) == (Support.NONE, None, None)
+    assert above.to_dict()["contradicts"] is True
+
+
+def test_verifiers_that_cannot_tell_say_so() -> None:
+    pair = Pair.of("River Park holds more than 60,000 people.", [Document("River Park", CROWD)])
+    assert np.isnan(Keyword().contradicted([pair])).all()
+    (statement,) = CiteVerifier(Keyword()).verify("It holds 9 cats [1].", ["The stadium."]).statements
+    assert (statement.judgement.contradicted, statement.judgement.contradicts) == (None, False)

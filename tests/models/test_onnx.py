@@ -1,0 +1,116 @@
+"""onnxruntime in place of torch: the same scores, and no torch in the process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tiny_models import tiny_checkpoint
+from typer.testing import CliRunner
+
+from citeverifier.cli import app
+from citeverifier.data.mini import load_mini
+from citeverifier.data.pair_recipes import ordinal_pairs
+from citeverifier.models.onnx_files import ENCODER, HEAD_GRAPH, onnx_files
+from citeverifier.records import Document, Pair, Support
+from citeverifier.verifiers.ordinal import OrdinalVerifier
+
+WITHOUT_TORCH = """
+import sys
+for name in ("torch", "transformers", "safetensors"):
+    sys.modules[name] = None  # importing it fails
+from citeverifier.cli import app
+app()
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny checkpoint in half precision, exported by the command."""
+    workplace = tmp_path_factory.mktemp("onnx")
+    torch.manual_seed(2)
+    made = tiny_checkpoint(workplace / "made", tiny("bert"), "late_interaction")
+    halves = {name: tensor.half() for name, tensor in load_file(made / "model.safetensors").items()}
+    save_file(halves, made / "model.safetensors", metadata={"format": "pt"})
+    run = CliRunner().invoke(app, ["export", str(made), str(workplace / "exported")])
+    assert run.exit_code == 0, run.output
+    return workplace / "exported"
+
+
+def hard_pairs(pairs: list[Pair]) -> list[Pair]:
+    """The pairs; one over a document of several windows; one whose statement is too long."""
+    long = Document("Vistula", " ".join(f"The river flows past town {i}." for i in range(200)))
+    statement = pairs[0].statement
+    return [
+        *pairs,
+        Pair("long", "q", "long", "en", "q", statement, (long, *pairs[1].documents), "k"),
+        Pair("wordy", "q", "wordy", "en", "q", "river " * 600, (long,), "k"),
+    ]
+
+
+def test_the_same_scores_as_torch_in_any_batch(exported: Path, pairs: list[Pair]) -> None:
+    asked = hard_pairs(pairs)
+    by_torch = OrdinalVerifier(str(exported), dtype="float32", runtime="torch")
+    by_onnx = OrdinalVerifier(str(exported), runtime="onnx")
+    for level in (Support.PARTIAL, Support.FULL):
+        expected, scores = by_torch.score(asked, level), by_onnx.score(asked, level)
+        assert np.nanmax(np.abs(expected.values - scores.values)) < 1e-4
+        assert np.isnan(scores.values).tolist() == [*[False] * (len(asked) - 1), True]
+        assert scores.reasons == expected.reasons
+        assert scores.cost.notes == expected.cost.notes
+        assert np.nanmax(scores.values) - np.nanmin(scores.values) > 1e-3
+    alone = [OrdinalVerifier(str(exported), runtime="onnx").score([pair], Support.FULL).values[0] for pair in asked[:3]]
+    assert np.abs(by_onnx.score(asked, Support.FULL).values[:3] - np.array(alone)).max() < 1e-5
+    assert by_torch.fingerprint != by_onnx.fingerprint
+
+
+def test_the_shipped_verifier_has_its_graphs() -> None:
+    asked = [pair for lang in ("en", "pl") for pair in ordinal_pairs(load_mini("test", lang)[:1])]
+    expected, scores = (
+        OrdinalVerifier("citeverifier-small", dtype="float32", runtime=runtime).score(asked, Support.PARTIAL).values
+        for runtime in ("torch", "onnx")
+    )
+    assert np.abs(expected - scores).max() < 1e-3
+    assert np.ptp(expected) > 0.5
+
+
+def test_the_graphs_hold_no_weights_and_no_path_of_the_machine_that_made_them(exported: Path) -> None:
+    for name in (ENCODER, HEAD_GRAPH):
+        content = (exported / name).read_bytes()
+        assert len(content) < 200_000
+        assert str(Path(torch.__file__).parent).encode() not in content
+        assert b".py" not in content
+
+
+def test_verify_runs_where_torch_is_not_installed(exported: Path, tmp_path: Path) -> None:
+    documents = [{"title": "Warsaw", "text": "On the Vistula."}]
+    answer = {"answer": "Warsaw lies on the Vistula [1].", "documents": documents}
+    (tmp_path / "answers.jsonl").write_text(json.dumps(answer) + "\n", encoding="utf-8")
+    command = ["verify", str(tmp_path / "answers.jsonl"), "--model", str(exported), "--format", "json"]
+    run = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, *command], capture_output=True, text=True, cwd=tmp_path)
+    assert run.returncode in (0, 1), run.stderr
+    (statement,) = json.loads(run.stdout)["statements"]
+    (pair,) = [Pair.of("Warsaw lies on the Vistula.", [Document("Warsaw", "On the Vistula.")])]
+    expected = OrdinalVerifier(str(exported), dtype="float32", runtime="torch").score([pair], Support.FULL).values[0]
+    assert statement["p_full"] == pytest.approx(expected, abs=1e-3)
+
+
+def test_what_it_cannot_run_is_said(exported: Path, tmp_path: Path, tiny: Any) -> None:
+    made = tiny_checkpoint(tmp_path / "made", tiny("bert"), "late_interaction")
+    with pytest.raises(FileNotFoundError, match=r"expected encoder.onnx and head.onnx .*citeverifier export"):
+        OrdinalVerifier(str(made), runtime="onnx")
+    with pytest.raises(ValueError, match="expected dtype auto or float32"):
+        OrdinalVerifier(str(exported), dtype="int8", runtime="onnx")
+    with pytest.raises(ValueError, match=r"verifier\.runtime: expected one of auto, torch, onnx, got 'tpu'"):
+        OrdinalVerifier(str(exported), runtime="tpu")  # type: ignore[arg-type]
+    config = (made / "config.json").read_text(encoding="utf-8")
+    (made / "config.json").write_text(config.replace('"comparison_layers": 0', '"comparison_layers": 1'))
+    with pytest.raises(ValueError, match="expected a verifier without a comparison"):
+        onnx_files(made)
