@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from typing import Any
 import citeverifier
 
 PACKAGES = ("torch", "transformers", "accelerate", "datasets", "peft", "numpy", "scipy", "hydra-core")
+WAIT = 60  # seconds for git
+
+log = logging.getLogger(__name__)
 
 
 def provenance() -> dict[str, Any]:
@@ -41,12 +45,18 @@ def _wandb_run() -> str | None:
 
 
 def _git(*arguments: str) -> str | None:
-    """What git says of the checkout this package lies in; None outside one, without git, or where it says nothing."""
+    """What git says of the checkout this package lies in; None outside one, without git, or where it says nothing.
+
+    A run that is finished is not lost because git is slow: after WAIT seconds it is said, and None.
+    """
     folder = Path(__file__).parent
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=False
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=WAIT, check=False
         )
     except FileNotFoundError:
+        return None
+    except subprocess.TimeoutExpired:
+        log.warning("git %s took over %d s: the run's folder will not say what it would have told", arguments[0], WAIT)
         return None
     return done.stdout.strip() or None if done.returncode == 0 else None
