@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -24,3 +25,12 @@ def test_nobody_loads_it_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "wandb", raising=False)
     assert provenance()["wandb"] is None
     assert "wandb" not in sys.modules
+
+
+def test_a_git_that_does_not_answer_loses_no_run(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def never(command: list[str], **options: Any) -> None:
+        raise subprocess.TimeoutExpired(command, options["timeout"])
+
+    monkeypatch.setattr("subprocess.run", never)
+    assert provenance()["git"] is None
+    assert "git ls-files took over 60 s" in caplog.text

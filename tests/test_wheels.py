@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from action_step import action_step
+from action_step import action_step, git_repository, pre_commit
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.wheels
@@ -81,3 +81,17 @@ def test_the_actions_second_step_runs_there(python: Path, monkeypatch: pytest.Mo
     done = action_step(1, env, files="examples/*.md", **{"fail-under": "0.5"})
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("::error file=examples/report.md,line=4,")
+
+
+def test_pre_commit_makes_the_hooks_environment(python: Path, tmp_path: Path) -> None:
+    """`pre-commit try-repo`; what the package needs comes from the environment above, so that it is installed once."""
+    report = (ROOT / "examples" / "report.md").read_text(encoding="utf-8")
+    mine = git_repository(tmp_path / "mine", {"reports/report.md": report})
+    needs = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip()
+    env = {"PYTHONPATH": needs, "PIP_NO_COMPILE": "0"}
+    done = pre_commit(mine, "try-repo", str(ROOT), "citeverifier", "--all-files", **env)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "citations hold" in done.stdout
+    assert "expected 1.0 or more" in done.stdout
+    [program] = (tmp_path / "pre_commit").glob("repo*/py_env-*/bin/citeverifier")
+    assert (program.parents[1] / "pyvenv.cfg").is_file()

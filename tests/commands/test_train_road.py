@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 from hub_folders import hotpotqa_row, hub_folder
 from hydra import compose, initialize_config_dir
+from in_process import run_program
 from llm_server import ScriptedServer
 from scripted_model import by_llm, competent
 from tiny_models import herbert_backbone
@@ -64,8 +63,7 @@ def test_hotpotqa_as_the_hub_has_it_trains_herbert_which_is_then_measured_in_pol
     assert source["pairs"] > 150
     assert {"gold", "irrelevant_near"} <= set(data["kinds"])
     words = ["scheme=separate", "lang=pl", "verifier.path=model", "limit=4", "cache=null", "hydra.run.dir=run"]
-    eval_py = configs_dir().parent / "eval.py"
-    subprocess.run([sys.executable, str(eval_py), *words], cwd=tmp_path, check=True, timeout=300)
+    assert run_program("citeverifier.commands.eval", tmp_path, *words).returncode == 0
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert (metrics["lang"], metrics["scheme"], metrics["unscored"]) == ("pl", "separate", 0)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra.core.global_hydra import GlobalHydra
+from in_process import run_program
 from llm_server import ScriptedServer, says
 from rating_cases import annotation, citebench
 from scripted_judge import judge
@@ -19,11 +17,14 @@ from scripted_rater import rater
 from typer.testing import CliRunner
 
 from citeverifier.cli import app
+from citeverifier.data.mini import load_mini
+from citeverifier.records import example_to_json, write_jsonl
 
 from .pages import ROOT, commands, without_sweeps
 
 COMMANDS = list(commands(ROOT / "docs" / "papers.md"))
 PROGRAMS = {"eval.py": "eval", "train.py": "train", "citeverifier-rate": "rate"}
+Run = Callable[[str, list[str]], None]
 PAGE = "The Vistula is long. It flows through Warsaw. Fish live in it and people swim there."
 
 
@@ -88,12 +89,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for i, label in enumerate(["complete_support", "partial_support", "no_support"] * 2)
     ]  # fmt: skip
     (tmp_path / "gensearch.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged), encoding="utf-8")
+    few = [example for lang in ("en", "pl") for example in load_mini("dev", lang)[:3]]
+    write_jsonl(tmp_path / "few.jsonl", map(example_to_json, few))
     (tmp_path / "FILE").write_text('{"id": "a", "facts": [{"correct": true}]}\n', encoding="utf-8")
     return tmp_path
 
 
 @pytest.fixture
-def run(models: dict[str, Any], here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[list[str]], None]]:
+def run(models: dict[str, Any], here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Runs the overrides of a program, made small, in this process."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("CITEVERIFIER_REAL_DATA", "real")
@@ -102,9 +105,8 @@ def run(models: dict[str, Any], here: Path, monkeypatch: pytest.MonkeyPatch) -> 
         def go(program: str, overrides: list[str]) -> None:
             url = generator.url if program == "data_gen" else server.url
             module = "data_gen.__main__" if program == "data_gen" else f"citeverifier.commands.{program}"
-            monkeypatch.setattr(sys, "argv", [program, *small(program, overrides, models, url)])
-            GlobalHydra.instance().clear()
-            importlib.import_module(module).main()
+            done = run_program(module, here, *small(program, overrides, models, url))
+            assert done.returncode == 0, done.stderr
 
         yield go
 
@@ -120,9 +122,11 @@ def small(program: str, overrides: list[str], models: dict[str, Any], url: str) 
     replaced = {"citebench.citeeval": "gpt.json", "citebench.human.out": "gpt.human.out", "hotpot_statements": "mini"}
     named = {key: replaced.get(value, value) for key, value in named.items()}
     if named.get("data") == "gensearch":
-        named |= {"data.path": "gensearch.jsonl", "fit": "[mini]"}
+        named |= {"data.path": "gensearch.jsonl"}
     elif program == "eval":
         named |= {"limit": "2"}
+    if program == "eval":
+        named |= {"fit": "[{data: few.jsonl, shares: null}]"}
     if program == "data_gen":
         named = {key: value for key, value in named.items() if key not in ("data.path", "data.split")}
         named |= {"limit": "6", "output_dir": f"out_{named['pipeline']}"}

@@ -29,42 +29,44 @@ SCORE = """
 import json, sys
 sys.modules["citeverifier"] = None  # importing it fails
 from sentence_transformers import CrossEncoder
-folder, texts, again = json.load(sys.stdin)
-model = CrossEncoder(folder, trust_remote_code=True, device="cpu")
-scores = model.predict([tuple(pair) for pair in texts]).tolist()
-model.save_pretrained(again)
-reloaded = CrossEncoder(again, trust_remote_code=True, device="cpu")
-print(json.dumps([scores, reloaded.predict([tuple(pair) for pair in texts]).tolist()]))
+asked = json.load(sys.stdin)
+pairs = [tuple(pair) for pair in asked["texts"]]
+for folder in asked["folders"]:
+    model = CrossEncoder(folder, trust_remote_code=True, device="cpu")
+    scores = model.predict(pairs).tolist()
+    model.save_pretrained("again")
+    reloaded = CrossEncoder("again", trust_remote_code=True, device="cpu")
+    print(json.dumps([scores, reloaded.predict(pairs).tolist()]))
 """
 
 
-def elsewhere(folder: Path, texts: list[tuple[str, str]], workplace: Path) -> list[list[float]]:
-    """Scores of a checkpoint in a process that has not this package, and of what that process saved again."""
-    asked = json.dumps([str(folder), texts, str(workplace / "again")])
+def elsewhere(folders: list[Path], texts: list[tuple[str, str]], workplace: Path) -> list[list[list[float]]]:
+    """Scores of each checkpoint in a process that has not this package, and of what that process saved again."""
+    asked = json.dumps({"folders": list(map(str, folders)), "texts": texts})
     run = subprocess.run([sys.executable, "-c", SCORE], input=asked, capture_output=True, text=True, cwd=workplace)
     assert run.returncode == 0, run.stderr
-    scores: list[list[float]] = json.loads(run.stdout.splitlines()[-1])
-    return scores
+    return [json.loads(line) for line in run.stdout.splitlines()[-len(folders) :]]
 
 
-@pytest.mark.parametrize("layers", [0, 1])
-def test_the_same_scores_without_this_package(tiny: Any, tmp_path: Path, pairs: list[Pair], layers: int) -> None:
-    torch.manual_seed(2)
-    encoder = AutoModel.from_pretrained(tiny("bert"))
-    model = LateInteraction(encoder, comparison=Comparison(encoder, layers) if layers else None)
-    config = CheckpointConfig(
-        shape="late_interaction", delta=1.0, temperature=1.0, thresholds={"partial": 0.5, "full": 0.5}, max_length=40,
-        reads_context=False, comparison_layers=layers,
-    )  # fmt: skip
-    save_checkpoint(tmp_path / "ours", model, load_tokenizer(str(tiny("bert")), 512), config)
+def test_the_same_scores_without_this_package(tiny: Any, tmp_path: Path, pairs: list[Pair]) -> None:
     long = Document("Vistula", " ".join(f"The river flows past town {i}." for i in range(30)))  # of several windows
     asked = [*pairs, Pair("long", "q", "long", "en", "q", pairs[0].statement, (long, *pairs[1].documents), "k")]
-    ours = OrdinalVerifier(str(tmp_path / "ours"), dtype="float32").score(asked, Support.PARTIAL).values
+    folders, ours = [tmp_path / "plain", tmp_path / "compares"], []
+    for layers, folder in enumerate(folders):
+        torch.manual_seed(2)
+        encoder = AutoModel.from_pretrained(tiny("bert"))
+        model = LateInteraction(encoder, comparison=Comparison(encoder, layers) if layers else None)
+        config = CheckpointConfig(
+            shape="late_interaction", delta=1.0, temperature=1.0, thresholds={"partial": 0.5, "full": 0.5},
+            max_length=40, reads_context=False, comparison_layers=layers,
+        )  # fmt: skip
+        save_checkpoint(folder, model, load_tokenizer(str(tiny("bert")), 512), config)
+        ours.append(OrdinalVerifier(str(folder), dtype="float32").score(asked, Support.PARTIAL).values)
     texts = [render_pair(pair, context=False) for pair in asked]
-    theirs, saved_again = elsewhere(tmp_path / "ours", texts, tmp_path)
-    assert np.abs(ours - np.array(theirs)).max() < 1e-4
-    assert theirs == saved_again
-    assert np.ptp(ours) > 1e-3  # the pairs differ by far more than the runtimes may
+    for own, (theirs, saved_again) in zip(ours, elsewhere(folders, texts, tmp_path), strict=True):
+        assert np.abs(own - np.array(theirs)).max() < 1e-4
+        assert theirs == saved_again
+        assert np.ptp(own) > 1e-3  # the pairs differ by far more than the runtimes may
 
 
 def test_the_shipped_verifier_is_exported_and_gives_the_same_scores(tmp_path: Path) -> None:
@@ -73,7 +75,7 @@ def test_the_shipped_verifier_is_exported_and_gives_the_same_scores(tmp_path: Pa
     built = [pair for lang in ("en", "pl") for pair in ordinal_pairs(load_mini("test", lang)[:1])]
     asked = [replace(pair, context=None) for pair in built]
     ours = OrdinalVerifier("citeverifier-small", dtype="float32").score(asked, Support.PARTIAL).values
-    theirs, _ = elsewhere(exported, [render_pair(pair, context=False) for pair in asked], tmp_path)
+    [(theirs, _)] = elsewhere([exported], [render_pair(pair, context=False) for pair in asked], tmp_path)
     assert np.abs(ours - np.array(theirs)).max() < 1e-3
     assert np.ptp(ours) > 0.5
     again = CliRunner().invoke(app, ["export", "citeverifier-small", str(exported)])

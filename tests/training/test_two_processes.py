@@ -11,42 +11,44 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import run_program
 
 REPOSITORY = Path(__file__).parents[2]
 
 
-def python(folder: Path, *arguments: str) -> str:
-    """What a Python process in `folder` prints; it must end well."""
-    environment = {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=os.environ | environment, capture_output=True, text=True,
-        timeout=300, check=False,
-    )  # fmt: skip
+def alone(folder: Path, program: str, *words: str) -> str:
+    """What a program prints that runs in this process, in `folder`; it must end well."""
+    done = run_program(f"citeverifier.commands.{program}", folder, *words)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def launch(folder: Path, *arguments: str) -> str:
+def launch(folder: Path, program: str, *words: str) -> str:
     """The same on two processes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     config = str(REPOSITORY / "configs" / "accelerate" / "cpu_2.yaml")
     start = ("-m", "accelerate.commands.launch", "--config_file", config, "--main_process_port", port)
-    return python(folder, *start, *arguments)
+    done = subprocess.run(
+        [sys.executable, *start, str(REPOSITORY / f"{program}.py"), *words], cwd=folder, capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory, tiny: Any) -> tuple[Path, str, str]:
     """A folder with the checkpoints `one` and `two`, and what making them printed."""
     folder = tmp_path_factory.mktemp("trained")
-    command = (
-        str(REPOSITORY / "train.py"), f"backbone.name={tiny('bert')}", "training.bf16=false", "training.max_steps=8",
+    words = (
+        f"backbone.name={tiny('bert')}", "training.bf16=false", "training.max_steps=8",
         "training.learning_rate=1e-3", "training.evaluations=2", "data.sources=[{data: mini, limit: 60}]",
         "data.dev_limit=40", "+data.kind_weights={gold*: 3.0}",
     )  # fmt: skip
-    one = python(folder, *command, "output_dir=one", "training.batch_size=8")
-    two = launch(folder, *command, "output_dir=two", "training.batch_size=4")
+    one = alone(folder, "train", *words, "output_dir=one", "training.batch_size=8")
+    two = launch(folder, "train", *words, "output_dir=two", "training.batch_size=4")
     return folder, one, two
 
 
@@ -71,12 +73,12 @@ def test_two_processes_train_like_one(trained: tuple[Path, str, str]) -> None:
 @pytest.mark.slow
 def test_two_processes_evaluate_like_one(trained: tuple[Path, str, str]) -> None:
     folder, *_ = trained
-    command = (
-        str(REPOSITORY / "eval.py"), "verifier.path=two", "verifier.dtype=float32", "scheme=cite_separate", "lang=pl",
-        "cache=null", "calibrate=true",
+    words = (
+        "verifier.path=two", "verifier.dtype=float32", "scheme=cite_separate", "lang=pl", "cache=null",
+        "calibrate=true",
     )  # fmt: skip
-    python(folder, *command, "hydra.run.dir=alone")
-    told = launch(folder, *command)
+    alone(folder, "eval", *words, "hydra.run.dir=alone")
+    told = launch(folder, "eval", *words)
     (run,) = (folder / "outputs" / "eval" / "cite_separate-pl-citeverifier").iterdir()
     assert told.count("report: ") == 1
     assert {path.name for path in run.iterdir()} == {path.name for path in (folder / "alone").iterdir()}
