@@ -27,7 +27,9 @@ def test_nobody_loads_it_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "wandb" not in sys.modules
 
 
-def test_a_git_that_does_not_answer_loses_no_run(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_git_that_does_not_answer_loses_no_run(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def never(command: list[str], **options: Any) -> None:
         raise subprocess.TimeoutExpired(command, options["timeout"])
 

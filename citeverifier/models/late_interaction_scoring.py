@@ -106,11 +106,11 @@ class LateInteractionScoring(ABC):
     def logits(self, pairs: Sequence[Pair], level: Support) -> Logits:
         """Logits of pairs; the same for both levels."""
         result = Logits(np.full(len(pairs), np.nan))
-        groups: dict[Key, list[int]] = {}
-        for i, pair in enumerate(pairs):
-            groups.setdefault(self.inputs.statement_key(pair), []).append(i)
         texts = [[render_document(document) for document in pair.documents] for pair in pairs]
-        chunks = list(_chunks([i for group in groups.values() for i in group], texts))
+        place = {text: number for number, text in enumerate(dict.fromkeys(text for own in texts for text in own))}
+        # all that is asked about a document together: more documents than the cache holds are still read once
+        order = sorted(range(len(pairs)), key=lambda i: place[texts[i][-1]])
+        chunks = list(_chunks(order, texts))
         for chunk in tqdm(chunks, desc="scoring", disable=len(chunks) < 2 or None, leave=False):
             self._chunk(chunk, pairs, texts, result)
         return result
