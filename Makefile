@@ -123,7 +123,7 @@ reproduce-herbert reproduce-xlmr: reproduce-%: $(READY)
 
 # worksteal leaves neighbours together, so that what a module shares is made once.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=25
 
 # vLLM pins its own torch and transformers, so it never shares an environment with the package.
 $(VLLM_READY): tests/vllm/requirements.txt
