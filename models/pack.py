@@ -62,10 +62,8 @@ def pack(checkpoint: Path) -> None:
     write_json(PACKED / "tokenizer_config.json", kept)
     for name in ("head.safetensors", "tokenizer.json"):
         shutil.copyfile(checkpoint / name, PACKED / name)
-    compared = config["citeverifier"].get("comparison_layers", 0) > 0
-    for name in ("model.safetensors", *(("comparison.safetensors",) if compared else ())):
-        weights = {key: tensor.half() for key, tensor in load_file(checkpoint / name).items()}
-        save_file(weights, PACKED / name, metadata={"format": "pt"})
+    weights = {key: tensor.half() for key, tensor in load_file(checkpoint / "model.safetensors").items()}
+    save_file(weights, PACKED / "model.safetensors", metadata={"format": "pt"})
     pack_contradictions_and_graphs()
     for level, threshold in fitted.items():
         print(f"threshold of {level.label}: {threshold.value:.4f}, {threshold.source}")

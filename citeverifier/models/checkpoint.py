@@ -3,8 +3,7 @@
     config.json        the encoder's or classifier's own, with our `citeverifier` section (`CheckpointConfig`)
     model.safetensors  weights of a plain `AutoModelForSequenceClassification` (cross-encoder) or `AutoModel` encoder
     head.safetensors   late interaction only: its head
-    comparison.safetensors  late interaction with a comparison only: that
-    modules.json, *.py  late interaction only: how sentence-transformers loads it (models/elsewhere.py)
+      modules.json, *.py  late interaction only: how sentence-transformers loads it (models/elsewhere.py)
     encoder.onnx, head.onnx  late interaction, once it is exported or pushed: for onnxruntime (models/onnx_files.py)
     tokenizer files, README.md (the model card)
 
@@ -17,7 +16,7 @@ import hashlib
 import importlib.util
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,7 +27,6 @@ from citeverifier.text.rendering import RENDERING
 Shape = Literal["cross_encoder", "late_interaction"]
 SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction")
 HEAD = "head.safetensors"
-COMPARISON = "comparison.safetensors"
 SECTION = "citeverifier"
 PACKAGE = "package:"
 _MODEL_FILES = frozenset({".json", ".safetensors", ".bin", ".txt", ".model"})
@@ -40,9 +38,8 @@ class CheckpointConfig:
 
     `delta` and `temperature` are of the folded model; `thresholds` are probabilities fitted on dev, by level name.
     `max_length` counts tokens: of a whole pair for a cross-encoder, of a document window for late interaction.
-    `comparison_layers`: of late interaction, 0 without a comparison. `number_weights`: of late interaction, what the
-    number check adds to folded logits (models/number_check.py). `contradiction_weights`: what tells contradicted from
-    not told (models/contradiction.py), empty where that was not learnt.
+    `number_weights`: of late interaction, what the number check adds to folded logits (models/number_check.py).
+    `contradiction_weights`: what tells contradicted from not told (models/contradiction.py), empty where not learnt.
     """
 
     shape: Shape
@@ -55,7 +52,6 @@ class CheckpointConfig:
     base_model: str = ""
     languages: tuple[str, ...] = ()
     training: Mapping[str, Any] = field(default_factory=dict)
-    comparison_layers: int = 0
     number_weights: Mapping[str, float] = field(default_factory=dict)
     contradiction_weights: Mapping[str, float] = field(default_factory=dict)
 
@@ -136,10 +132,7 @@ def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: Checkpoint
     setattr(body.config, SECTION, json.loads(json.dumps(asdict(config))))
     body.save_pretrained(folder)
     if late:
-        parts = {HEAD: model.head, COMPARISON: model.comparison}
-        for name, part in parts.items():
-            if part is not None:
-                save_file({key: value.contiguous() for key, value in part.state_dict().items()}, str(folder / name))
+        save_file({key: value.contiguous() for key, value in model.head.state_dict().items()}, str(folder / HEAD))
         for name, content in elsewhere_files().items():
             (folder / name).write_bytes(content)
     tokenizer.save_pretrained(folder)
@@ -160,6 +153,10 @@ def read_config(path: str | Path) -> CheckpointConfig:
     if section["rendering"] != RENDERING:
         raise ValueError(
             f"{file}: expected rendering {RENDERING!r}, got {section['rendering']!r}; use the release it was made with"
+        )
+    if unknown := sorted(section.keys() - {field.name for field in fields(CheckpointConfig)}):
+        raise ValueError(
+            f"{file}: expected settings of this release, got {', '.join(unknown)} too; use the release it was made with"
         )
     return CheckpointConfig(**{**section, "languages": tuple(section["languages"])})
 
@@ -205,28 +202,18 @@ def load_checkpoint(path: str | Path, dtype: Any) -> tuple[Any, Any, CheckpointC
     config = read_config(folder)
     if config.shape == "late_interaction":
         encoder = AutoModel.from_pretrained(folder, dtype=dtype)
-        model: Any = load_late_interaction(encoder, folder, config.comparison_layers)
+        model: Any = load_late_interaction(encoder, folder)
     else:
         model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
     return model.eval(), load_tokenizer(str(folder), None), config
 
 
-def load_late_interaction(encoder: Any, folder: Path, comparison_layers: int) -> Any:
-    """A `LateInteraction` of a loaded encoder and a checkpoint folder's trained head and comparison.
-
-    The comparison computes in the encoder's number format, but for its outputs, which stay in float32 as the head does.
-    """
+def load_late_interaction(encoder: Any, folder: Path) -> Any:
+    """A `LateInteraction` of a loaded encoder and a checkpoint folder's trained head, which stays in float32."""
     from safetensors.torch import load_file
 
-    from citeverifier.models.comparison import Comparison
     from citeverifier.models.late_interaction import LateInteraction
 
-    comparison = None
-    if comparison_layers:
-        comparison = Comparison(encoder, comparison_layers)
-        comparison.load_state_dict(load_file(str(folder / COMPARISON)))
-        for part in (comparison.layers, comparison.compare, comparison.compared):
-            part.to(encoder.dtype)
-    model = LateInteraction(encoder, comparison=comparison)
+    model = LateInteraction(encoder)
     model.head.load_state_dict(load_file(str(folder / HEAD)))
     return model

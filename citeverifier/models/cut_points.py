@@ -95,24 +95,6 @@ def margin_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     return means
 
 
-def token_loss(support: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Cross-entropy of tokens that a premise bears out and of those that it does not, both kinds counting alike.
-
-    Args:
-        support: (n, s) logits of tokens.
-        labels: (n, s), 1 borne out, 0 not, anything else left out.
-
-    Returns:
-        () the sum of the two kinds' means, in float32; 0 where there are none.
-    """
-    import torch
-    from torch.nn.functional import softplus
-
-    z = support.float()
-    losses = [softplus(sign * z)[labels == kind] for sign, kind in ((-1, 1), (1, 0))]
-    return torch.stack([loss.sum() / max(1, loss.numel()) for loss in losses]).sum()
-
-
 @dataclass(frozen=True)
 class Calibration:
     """What folding does to a training logit.

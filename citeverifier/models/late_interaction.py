@@ -2,8 +2,7 @@
 
 Statement and documents are encoded apart by one encoder. Each statement token is matched with its nearest token of any
 document of the premise (cosine); the matches are pooled with learnt salience in three ways and a linear layer
-makes one ordinal logit of them. "Every salient token is covered" is full support, "some are" is partial. With
-comparison layers (`models/comparison.py`) the tokens are then compared with their matches, and what comes out is added.
+makes one ordinal logit of them. "Every salient token is covered" is full support, "some are" is partial.
 
 A document longer than a window counts with one of them, its best passage: a text of thousands of tokens holds
 something near to any token by chance.
@@ -18,8 +17,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad, softplus
-
-from citeverifier.models.comparison import Comparison, middle_of
 
 # A statement token's best cosine in a document of another pair and of its own, where nothing was measured (E5's).
 UNRELATED, RELATED = 0.65, 0.86
@@ -91,17 +88,12 @@ class MeanOfMatches(nn.Module):
 
 
 class LateInteraction(nn.Module):
-    """An encoder (any transformers `AutoModel`) with a head: a new `LateInteractionHead` unless another is given.
+    """An encoder (any transformers `AutoModel`) with a head: a new `LateInteractionHead` unless another is given."""
 
-    `comparison` is added to the head's logit; None, a verifier of matches alone.
-    """
-
-    def __init__(self, encoder: nn.Module, head: nn.Module | None = None, comparison: Comparison | None = None) -> None:
+    def __init__(self, encoder: nn.Module, head: nn.Module | None = None) -> None:
         super().__init__()
         self.encoder = encoder
         self.head: Any = head or LateInteractionHead(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
-        self.comparison = comparison
-        self.kept: Any = None  # of a frozen encoder in training (training/kept_encodings.py)
 
     @property
     def config(self) -> Any:
@@ -109,33 +101,9 @@ class LateInteraction(nn.Module):
         return self.encoder.config
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Token vectors (n, t, h), not normalised; for a comparison (n, t, 2h), the middle layer's after the last's."""
-        compared = self.comparison is not None
-        outputs = self.encoder(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=compared)
-        tokens: Tensor = outputs.last_hidden_state
-        if compared:
-            tokens = torch.cat([tokens, outputs.hidden_states[middle_of(self.config.num_hidden_layers)]], dim=-1)
+        """Token vectors (n, t, h), not normalised."""
+        tokens: Tensor = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return tokens
-
-    def last(self, tokens: Tensor) -> Tensor:
-        """Of what `encode` gives the last layer's vectors, (..., h)."""
-        return tokens[..., : self.config.hidden_size]
-
-    def as_premise(self, tokens: Tensor) -> Tensor:
-        """What `encode` gives, the last layer's vectors normalised."""
-        return torch.cat([normalize(self.last(tokens), dim=-1), tokens[..., self.config.hidden_size :]], dim=-1)
-
-    def encode_rows(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """`encode` of a batch in training: by `encode_groups`, a frozen encoder's from what is kept of it."""
-        if self.kept is None:
-            return self.encode_groups(input_ids, attention_mask)
-        training = self.encoder.training
-        self.encoder.eval()  # what is kept must not hold one draw of dropout
-        tokens: Tensor = self.kept.vectors(input_ids, attention_mask, self.encode_groups)
-        self.encoder.train(training)
-        device = tokens.device.type
-        half = torch.is_autocast_enabled(device)
-        return tokens.to(torch.get_autocast_dtype(device) if half else torch.float32)
 
     def encode_groups(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """`encode` in groups of about equal lengths, so that short texts are not padded to the longest one's length.
@@ -164,7 +132,6 @@ class LateInteraction(nn.Module):
         statement_index: Tensor,
         document_index: Tensor,
         document_owner: Tensor,
-        token_labels: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """Logits of a batch of pairs over its distinct statements and documents.
 
@@ -175,39 +142,17 @@ class LateInteraction(nn.Module):
             statement_index: (n,) the statement of each pair.
             document_index: (n, k) the document windows of each pair, -1 where it has fewer than k.
             document_owner: (n, k) which document of its pair each window belongs to, -1 likewise.
-            token_labels: (n, s), handed on to the loss.
 
         Returns:
-            {"logits": (n, 1)}; in training a comparison adds "compared" (n, 1), its part of them, and "support" (n, s),
-            the logit of each token.
+            {"logits": (n, 1)}.
         """
-        statements = self.encode_rows(statement_ids, statement_attention)
-        documents = self.as_premise(self.encode_rows(document_ids, document_attention))
+        statements = self.encode_groups(statement_ids, statement_attention)
+        documents = normalize(self.encode_groups(document_ids, document_attention), dim=-1)
         # index_select, not indexing, adds gradients up in one order: a run can be repeated to the last digit
         tokens, mask = statements.index_select(0, statement_index), statement_mask[statement_index]
-        last = self.last(tokens)
-        matches = chosen_matches(last, self.last(documents), document_mask, document_index)
-        kept = best_windows(matches, self.head.log_weights(last, mask).exp(), document_owner)
-        logits = self.head(last, mask, matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1))
-        if self.comparison is None:
-            return {"logits": logits}
-        chosen = document_index.clamp(min=0)
-        known = (document_mask[chosen] & kept.unsqueeze(-1)).flatten(1)
-        premise = documents.index_select(0, chosen.flatten()).reshape(len(chosen), -1, documents.shape[-1])
-        # what counts, moved to the front: most pairs have fewer windows than the batch's longest
-        order = known.int().argsort(dim=1, descending=True, stable=True)[:, : int(known.sum(dim=1).max())]
-        compared, support = self.comparison(
-            tokens,
-            statement_attention.index_select(0, statement_index).bool(),
-            mask,
-            premise.gather(1, order.unsqueeze(-1).expand(-1, -1, premise.shape[-1])),
-            known.gather(1, order),
-        )
-        outputs = {"logits": logits + compared}
-        if self.training:
-            outputs |= {"compared": compared, "support": support}
-            outputs |= {} if token_labels is None else {"token_labels": token_labels}
-        return outputs
+        matches = chosen_matches(tokens, documents, document_mask, document_index)
+        kept = best_windows(matches, self.head.log_weights(tokens, mask).exp(), document_owner)
+        return {"logits": self.head(tokens, mask, matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1))}
 
 
 @torch.no_grad()
@@ -217,8 +162,7 @@ def typical_matches(model: LateInteraction, batch: Mapping[str, Tensor]) -> tupl
     `batch` is what `LateInteraction.forward` takes; its pairs should be of different examples.
     """
     statements = model.encode_groups(batch["statement_ids"], batch["statement_attention"])
-    statements = model.last(statements)
-    documents = normalize(model.last(model.encode_groups(batch["document_ids"], batch["document_attention"])), dim=-1)
+    documents = normalize(model.encode_groups(batch["document_ids"], batch["document_attention"]), dim=-1)
     tokens, mask = statements[batch["statement_index"]], batch["statement_mask"][batch["statement_index"]]
     own = batch["document_index"]
     means = []

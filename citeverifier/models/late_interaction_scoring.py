@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,20 +27,6 @@ CACHE_BYTES = 512 * 2**20  # of vectors kept across calls
 
 Key = tuple[str, str]  # a statement and the context that it is read with
 Vectors = Any  # (tokens, h), an array of the engine's own kind
-
-
-@dataclass(frozen=True)
-class EncodedStatement:
-    """The vectors of all its tokens as the model encodes them, and which of them count (tokens,)."""
-
-    tokens: Vectors
-    counted: Any
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the vectors."""
-        nbytes: int = self.tokens.nbytes
-        return nbytes
 
 
 class VectorCache:
@@ -83,25 +68,18 @@ class LateInteractionScoring(ABC):
         """What `keep` makes of the token vectors of each row of ids."""
 
     @abstractmethod
-    def as_statement(self, tokens: Vectors, counted: Sequence[bool]) -> EncodedStatement:
-        """A statement of its vectors."""
-
-    @abstractmethod
     def as_premise(self, tokens: Vectors) -> Vectors:
         """What is kept of a document window: normalised."""
 
     @abstractmethod
     def compare(
-        self, statement: EncodedStatement, documents: Sequence[Sequence[Vectors]], premises: Sequence[Sequence[int]]
-    ) -> tuple[Any, list[Vectors]]:
-        """Logits (n,) of a statement with n premises, each given as positions in `documents` (windows of each); and the
-        window of each document that matches best."""
+        self, statement: Vectors, documents: Sequence[Sequence[Vectors]], premises: Sequence[Sequence[int]]
+    ) -> Any:
+        """Logits (n,) of a statement with n premises, each given as positions in `documents` (windows of each)."""
 
     @abstractmethod
-    def joined(
-        self, logits: list[Any], statements: Sequence[EncodedStatement], premises: Sequence[Sequence[Vectors]]
-    ) -> NDArray[np.float64]:
-        """The logits of all pairs, (n,), of what `compare` gave, of each pair's statement and best windows."""
+    def joined(self, logits: list[Any]) -> NDArray[np.float64]:
+        """What `compare` gave of each statement, one after the other."""
 
     def logits(self, pairs: Sequence[Pair], level: Support) -> Logits:
         """Logits of pairs; the same for both levels."""
@@ -127,20 +105,16 @@ class LateInteractionScoring(ABC):
         kept = [i for group in asked.values() for i in group]
         documents = self._documents(list(dict.fromkeys(text for i in kept for text in texts[i])), result)
         logits: list[Any] = []
-        premises: list[list[Vectors]] = []
         for key, group in asked.items():
             wanted = list(dict.fromkeys(text for i in group for text in texts[i]))
             place = {text: position for position, text in enumerate(wanted)}
             chosen = [[place[text] for text in texts[i]] for i in group]
-            values, windows = self.compare(statements[key], [documents[text] for text in wanted], chosen)
-            logits.append(values)
-            premises += [[windows[position] for position in premise] for premise in chosen]
+            logits.append(self.compare(statements[key], [documents[text] for text in wanted], chosen))
         if kept:
-            keys = [self.inputs.statement_key(pairs[i]) for i in kept]
-            result.values[kept] = self.joined(logits, [statements[key] for key in keys], premises)
+            result.values[kept] = self.joined(logits)
 
-    def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, EncodedStatement], dict[Key, str]]:
-        """Each statement encoded; and why some are not."""
+    def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, Vectors], dict[Key, str]]:
+        """The vectors of each statement's own tokens; and why some have none."""
         encoded = {key: known[0] for key in keys if (known := self.cache.get(key)) is not None}
         reasons: dict[Key, str] = {}
         new: dict[Key, tuple[list[int], list[bool]]] = {}
@@ -153,7 +127,7 @@ class LateInteractionScoring(ABC):
         ids = [row for row, _ in new.values()]
         result.tokens += sum(map(len, ids))
         for (key, (_, counted)), tokens in zip(new.items(), self.encode(ids, lambda tokens: tokens), strict=True):
-            encoded[key] = self.as_statement(tokens, counted)
+            encoded[key] = tokens[np.array(counted)]  # without special tokens and context
             self.cache.put(key, [encoded[key]])
         return encoded, reasons
 

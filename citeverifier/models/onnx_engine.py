@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 from citeverifier.extras import brought_by
 from citeverifier.models.checkpoint import CheckpointConfig, position_limit
 from citeverifier.models.inputs import LateInteractionInputs
-from citeverifier.models.late_interaction_scoring import CACHE_BYTES, EncodedStatement, LateInteractionScoring
+from citeverifier.models.late_interaction_scoring import CACHE_BYTES, LateInteractionScoring
 from citeverifier.models.late_interaction_tokens import padded
 from citeverifier.models.logits import under_budget
 from citeverifier.models.onnx_files import ENCODER, HEAD_GRAPH
@@ -83,37 +83,30 @@ class OnnxEngine(LateInteractionScoring):
                 pass
         return [kept[i] for i in range(len(ids))]
 
-    def as_statement(self, tokens: Floats, counted: Sequence[bool]) -> EncodedStatement:
-        """A statement of its vectors."""
-        return EncodedStatement(tokens, np.array(counted))
-
     def as_premise(self, tokens: Floats) -> Floats:
         """What is kept of a document window."""
         return _normalised(tokens)
 
     def compare(
-        self, statement: EncodedStatement, documents: Sequence[Sequence[Floats]], premises: Sequence[Sequence[int]]
-    ) -> tuple[Floats, list[Floats]]:
-        """Logits (n,) of a statement with n premises, and the best window of each document."""
-        tokens = statement.tokens[statement.counted]
-        compared = _normalised(tokens).T
-        windows, by_document = [], []
+        self, statement: Floats, documents: Sequence[Sequence[Floats]], premises: Sequence[Sequence[int]]
+    ) -> Floats:
+        """Logits (n,) of a statement with n premises."""
+        compared = _normalised(statement).T
+        by_document = []
         for parts in documents:
             matches = np.stack([(part @ compared).max(axis=0, initial=-1.0) for part in parts])  # (windows, s)
             best = 0
             if len(parts) > 1:
-                weights, _ = self.head.run(None, {"tokens": tokens, "matches": matches})
+                weights, _ = self.head.run(None, {"tokens": statement, "matches": matches})
                 best = int((matches @ weights).argmax())
-            windows.append(parts[best])
             by_document.append(matches[best])
         matches = np.stack([np.max([by_document[i] for i in premise], axis=0) for premise in premises])
-        _, logits = self.head.run(None, {"tokens": tokens, "matches": matches})
-        return logits, windows
+        _, logits = self.head.run(None, {"tokens": statement, "matches": matches})
+        found: Floats = logits
+        return found
 
-    def joined(
-        self, logits: list[Floats], statements: Sequence[EncodedStatement], premises: Sequence[Sequence[Floats]]
-    ) -> NDArray[np.float64]:
-        """The logits of all pairs."""
+    def joined(self, logits: list[Floats]) -> NDArray[np.float64]:
+        """The logits of all statements."""
         return np.concatenate(logits).astype(np.float64)
 
 

@@ -20,14 +20,12 @@ ENCODER, HEAD_GRAPH, WEIGHTS = "encoder.onnx", "head.onnx", "model.safetensors"
 def onnx_files(folder: Path) -> dict[str, bytes]:
     """File names and contents for a checkpoint folder, which is read only; they belong beside its weights.
 
-    Takes some ten seconds. Raises ValueError for a verifier with a comparison, which only torch runs.
+    Takes some ten seconds.
     """
     import torch
 
-    from citeverifier.models.checkpoint import load_checkpoint, read_config
+    from citeverifier.models.checkpoint import load_checkpoint
 
-    if read_config(folder).comparison_layers:
-        raise ValueError(f"{folder}: expected a verifier without a comparison for ONNX, got one with it")
     model, _, _ = load_checkpoint(folder, torch.float32)
     model.encoder.set_attn_implementation("eager")
 

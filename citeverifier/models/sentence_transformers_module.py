@@ -19,11 +19,11 @@ from sentence_transformers.base.modules import InputModule
 from torch import Tensor
 from transformers import AutoModel, AutoTokenizer
 
-from citeverifier.models.comparison import Comparison
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.models.late_interaction_tokens import LateInteractionTokens
 from citeverifier.models.number_check import NumberCheck
 
+HEAD = "head.safetensors"
 BETWEEN_DOCUMENTS = re.compile(r"\n\s*\n")
 
 
@@ -54,16 +54,14 @@ class LateInteractionScorer(InputModule):
         folder = Path(found)
         settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))["citeverifier"]
         encoder = AutoModel.from_pretrained(folder, **{"dtype": torch.float32, **(options.get("model_kwargs") or {})})
-        layers = settings.get("comparison_layers", 0)
-        model = LateInteraction(encoder, comparison=Comparison(encoder, layers) if layers else None)
+        model = LateInteraction(encoder)
         tokenizer = AutoTokenizer.from_pretrained(folder)
         tokenizer.backend_tokenizer.no_truncation()
         tokenizer.backend_tokenizer.no_padding()
         words = json.loads((folder / "number_words.json").read_text(encoding="utf-8"))
         numbers = NumberCheck(settings.get("number_weights", {}), words)
         scorer = cls(model.eval(), tokenizer, settings["max_length"], numbers)
-        for name, part in scorer._parts().items():
-            part.load_state_dict(load_file(folder / name))
+        model.head.load_state_dict(load_file(folder / HEAD))
         return scorer
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **_: Any) -> dict[str, Tensor]:
@@ -89,13 +87,9 @@ class LateInteractionScorer(InputModule):
         """Weights, config, tokenizer and number words; sentence-transformers adds modules.json and the sources."""
         encoder: Any = self.model.encoder
         encoder.save_pretrained(output_path)
-        for name, part in self._parts().items():
-            save_file({key: value.contiguous() for key, value in part.state_dict().items()}, Path(output_path, name))
+        head = {key: value.contiguous() for key, value in self.model.head.state_dict().items()}
+        save_file(head, Path(output_path, HEAD))
         self.save_tokenizer(output_path)
         Path(output_path, "number_words.json").write_text(
             json.dumps(self.numbers.languages, ensure_ascii=False), encoding="utf-8"
         )
-
-    def _parts(self) -> dict[str, torch.nn.Module]:
-        parts = {"head.safetensors": self.model.head, "comparison.safetensors": self.model.comparison}
-        return {name: part for name, part in parts.items() if part is not None}

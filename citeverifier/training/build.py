@@ -13,17 +13,13 @@ from citeverifier.models.checkpoint import (
     load_late_interaction,
     load_tokenizer,
     position_limit,
-    read_config,
 )
 from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
 
 log = logging.getLogger(__name__)
 
 ADAPTERS = "adapters"  # the folder of LoRA's own weights in a checkpoint
-_HEAD_NAMES = (
-    "head.", "classifier.", "score.", "pooler.", "comparison.alignment", "comparison.nearness", "comparison.of_premise",
-    "comparison.compare", "comparison.support", "comparison.salience", "comparison.whole", "comparison.output",
-)  # fmt: skip
+_HEAD_NAMES = ("head.", "classifier.", "score.", "pooler.")
 
 
 def build_model(options: TrainingOptions) -> tuple[Any, Any]:
@@ -60,19 +56,12 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
 
 
 def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
-    from citeverifier.models.comparison import Comparison
     from citeverifier.models.late_interaction import LateInteraction
 
-    count = options.comparison_layers
     if is_trained(options.backbone):
-        folder = Path(backbone_path(options.backbone.name))
-        trained = read_config(folder).comparison_layers
-        model: Any = load_late_interaction(encoder, folder, trained)
-        count = 0 if trained else count  # a verifier without comparison layers may get them now
+        model: Any = load_late_interaction(encoder, Path(backbone_path(options.backbone.name)))
     else:
         model = LateInteraction(encoder)
-    if count:
-        model.comparison = Comparison(encoder, count)
     if getattr(encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
         encoder.pooler.requires_grad_(False)
     freeze(encoder, options.frozen_embeddings, options.frozen_layers)

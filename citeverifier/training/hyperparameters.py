@@ -51,9 +51,7 @@ class TrainingOptions:
         delta: distance of the two cut points in training; 0 trains a binary verifier.
         max_length: tokens of a pair (cross-encoder) or of a document window (late interaction).
         reads_context: whether the verifier reads a pair's context.
-        comparison_layers: of late interaction, 0 for matches alone (models/comparison.py); trained ones are kept.
         margin: weight of the loss by which a supported pair stands above an unsupported one of the same example.
-        token_weight: weight of the loss of a comparison's tokens: borne out, or altered (token_labels.py).
         batch_size, gradient_accumulation: pairs a step are their product (times the number of processes).
         epochs, max_steps: max_steps, where given, wins; 0 calibrates a finished verifier on dev, and trains nothing.
         learning_rate, head_learning_rate: of the encoder, and of the new layers.
@@ -75,9 +73,7 @@ class TrainingOptions:
     delta: float = 2.0
     max_length: int = 256
     reads_context: bool = True
-    comparison_layers: int = 0
     margin: float = 0.0
-    token_weight: float = 0.0
     batch_size: int = 32
     gradient_accumulation: int = 1
     epochs: float = 1.0

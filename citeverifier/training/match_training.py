@@ -54,7 +54,7 @@ def train_matching(
             "got none; use pairs=nearest"
         )
     model, tokenizer = build_model(options)
-    model.head, model.comparison = MeanOfMatches(), None
+    model.head = MeanOfMatches()
     trainer = matching_trainer(model, tokenizer, options, contrasts["train"], contrasts["dev"])
     ranked_before = trainer.evaluate()["eval_ranked"]
     trainer.run()

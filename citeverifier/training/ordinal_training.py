@@ -23,22 +23,19 @@ from citeverifier.models.cut_points import (
     last_linear,
     margin_loss,
     probability,
-    token_loss,
 )
 from citeverifier.models.number_check import FEATURES, NumberCheck
 from citeverifier.paths import LATEST
 from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
-from citeverifier.training.build import build_model, encoder_of, is_trained, merge_lora
+from citeverifier.training.build import build_model, is_trained, merge_lora
 from citeverifier.training.contradiction_weights import fit_contradiction_weights, refuted
 from citeverifier.training.finished import Trained, finished_before, write_report
 from citeverifier.training.hyperparameters import TrainingOptions
-from citeverifier.training.kept_encodings import KeptEncodings
 from citeverifier.training.number_weights import fit_number_weights
 from citeverifier.training.order import by_length, shuffled_runs, whole_run
 from citeverifier.training.prepared_pairs import Prepared, decided, inputs_for, prepare
-from citeverifier.training.token_labels import token_labels
 
 log = logging.getLogger(__name__)
 
@@ -79,10 +76,6 @@ def train(
         len(dev_pairs) - len(dev_set.pairs),
     )
     start_head(model, inputs, train_set, options)
-    late = options.shape == "late_interaction"
-    if late and not any(parameter.requires_grad for parameter in encoder_of(model).parameters()):
-        log.info("the encoder is frozen: each text is encoded once")
-        model.kept = KeptEncodings(Path(options.output_dir))
     trainer = ordinal_trainer(model, inputs, options, train_set, dev_set)
     trainer.run()
     predicted = trainer.predict(trainer.eval_dataset)
@@ -141,7 +134,6 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
     if options.delta == 0 and bool(np.any((labels[:, 0] == 1) & (labels[:, 1] == 1))):
         raise ValueError("delta=0 trains a binary verifier: expected no pair labelled exactly partial, got some")
     batch = pairs_a_step(options)
-    by_token = token_labels(pairs, items) if options.token_weight else []
 
     def epoch(number: int) -> list[int]:
         if options.shape == "late_interaction":
@@ -150,25 +142,12 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
 
     def collate(positions: list[int]) -> dict[str, Any]:
         # Labels first: Trainer takes the batch size from the first tensor it meets.
-        tensors = {"labels": torch.from_numpy(labels[positions]), **inputs.collate([items[i] for i in positions])}
-        if by_token:
-            width = tensors["statement_ids"].shape[1]
-            tensors["token_labels"] = torch.full((len(positions), width), -1)
-            for row, i in zip(tensors["token_labels"], positions, strict=True):
-                if (known := by_token[i]) is not None:
-                    row[: len(known)] = torch.from_numpy(known)
-            counted = tensors["statement_mask"][tensors["statement_index"]]
-            tensors["token_labels"].masked_fill_(~counted, -1)
-        return tensors
+        return {"labels": torch.from_numpy(labels[positions]), **inputs.collate([items[i] for i in positions])}
 
     def loss(outputs: Any, rows: Any, num_items_in_batch: Any = None) -> Any:
         losses = interval_loss(outputs["logits"], rows, options.delta)
-        if "compared" in outputs:  # by itself, too: beside matches that know the easy half already it would learn late
-            losses = losses + interval_loss(outputs["compared"], rows, options.delta)
         if options.margin:
             losses = losses + options.margin * margin_loss(outputs["logits"], rows)
-        if "token_labels" in outputs:  # the same share in every pair's loss, so that the mean over pairs keeps it
-            losses = losses + options.token_weight * token_loss(outputs["support"], outputs["token_labels"])
         # num_items_in_batch counts label elements, so many a pair, over all accumulated batches
         return losses.mean() if num_items_in_batch is None else losses.sum() / (num_items_in_batch / rows.shape[1])
 
@@ -247,9 +226,6 @@ def _save(
     model = merge_lora(model, options)
     late = options.shape == "late_interaction"
     fold_into(model.head.output if late else last_linear(model), calibration)
-    comparison = model.comparison if late else None
-    if comparison is not None:  # it adds to the logit: scaled alike, the cut point is the head's to carry
-        fold_into(comparison.output, Calibration(calibration.temperature, 0.0, 0.0))
     config = CheckpointConfig(
         shape=options.shape,
         delta=calibration.delta,
@@ -259,7 +235,6 @@ def _save(
         reads_context=options.reads_context,
         base_model=options.backbone.name,
         languages=languages,
-        comparison_layers=0 if comparison is None else len(comparison.layers),
         number_weights=number_weights,
         contradiction_weights=contradiction_weights,
     )

@@ -14,7 +14,6 @@ from transformers import AutoModel
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.models.checkpoint import load_tokenizer
-from citeverifier.models.comparison import Comparison
 from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.late_interaction import (
     LateInteraction,
@@ -28,18 +27,13 @@ from citeverifier.models.late_interaction_tokens import StatementTooLong
 from citeverifier.records import Document, Pair, Support
 
 
-@pytest.fixture(scope="module", params=[0, 1], ids="{}_comparison_layers".format)
-def built(tiny: Any, request: pytest.FixtureRequest) -> tuple[LateInteraction, LateInteractionInputs]:
+@pytest.fixture(scope="module")
+def built(tiny: Any) -> tuple[LateInteraction, LateInteractionInputs]:
     folder = str(tiny("bert"))
     encoder = AutoModel.from_pretrained(folder, attn_implementation="eager")
-    comparison = Comparison(encoder, request.param) if request.param else None
-    model = LateInteraction(encoder, comparison=comparison).eval()
-    draw = torch.Generator().manual_seed(0)
+    model = LateInteraction(encoder).eval()
     with torch.no_grad():
-        model.head.salience.weight.normal_(generator=draw)
-        if comparison is not None:
-            for linear in (comparison.support, comparison.salience, comparison.whole):
-                linear.weight.normal_(generator=draw)
+        model.head.salience.weight.normal_(generator=torch.Generator().manual_seed(0))
     return model, LateInteractionInputs.of(load_tokenizer(folder, 512), window=48, limit=512, context=True)
 
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from citeverifier.cli import app
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
-from citeverifier.models.onnx_files import ENCODER, HEAD_GRAPH, onnx_files
+from citeverifier.models.onnx_files import ENCODER, HEAD_GRAPH
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
@@ -110,7 +110,3 @@ def test_what_it_cannot_run_is_said(exported: Path, tmp_path: Path, tiny: Any) -
         OrdinalVerifier(str(exported), dtype="int8", runtime="onnx")
     with pytest.raises(ValueError, match=r"verifier\.runtime: expected one of auto, torch, onnx, got 'tpu'"):
         OrdinalVerifier(str(exported), runtime="tpu")  # type: ignore[arg-type]
-    config = (made / "config.json").read_text(encoding="utf-8")
-    (made / "config.json").write_text(config.replace('"comparison_layers": 0', '"comparison_layers": 1'))
-    with pytest.raises(ValueError, match="expected a verifier without a comparison"):
-        onnx_files(made)

@@ -170,27 +170,6 @@ def test_large_experiments_train_adapters_on_a_small_gpu(
     assert fitted_to_gpu(replace(options, lora=Lora())).lora == Lora()
 
 
-def test_a_comparison_is_trained_alone_over_a_finished_verifier(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair], caplog: pytest.LogCaptureFixture
-) -> None:
-    from safetensors.torch import load_file
-
-    before = train(train_pairs, dev_pairs, replace(options, max_steps=2)).folder
-    second = replace(
-        options, output_dir=str(before.parent / "second"), backbone=Backbone(str(before)), comparison_layers=1,
-        frozen_layers=2, margin=0.5, token_weight=0.3, max_steps=2, evaluations=1,
-    )  # fmt: skip
-    with caplog.at_level("INFO"):
-        after = train(train_pairs, dev_pairs, second).folder
-    assert "each text is encoded once" in caplog.text
-    encoders = [load_file(folder / "model.safetensors") for folder in (before, after)]
-    assert all(torch.equal(encoders[0][name], encoders[1][name]) for name in encoders[0])
-    verifier = OrdinalVerifier(str(after), dtype="float32")
-    assert verifier.config.comparison_layers == 1
-    scores = verifier.score(dev_pairs, Support.FULL).values
-    assert not np.allclose(scores, OrdinalVerifier(str(before), dtype="float32").score(dev_pairs, Support.FULL).values)
-
-
 def test_no_steps_calibrate_a_finished_verifier_anew(
     options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
 ) -> None:
