@@ -21,6 +21,7 @@ from data_gen.stage import CLOSING, Asking, Outcome, Step, asking, drop, keep, m
 from data_gen.tools import Tools
 
 SENTENCE = 200  # characters of one, at most
+_CLOSING_SIGNS = '.!?…"”»)'
 
 
 def by_llm(
@@ -37,7 +38,7 @@ def by_llm(
     """The LLM answers from the numbered documents, citing them; its text is split into statements.
 
     sentences: the prompt asks for JSON, sentence by sentence with its documents (`answer_sentences`): small models
-        seldom write markers, but fill in a form.
+        seldom write markers, but fill in a form. A sentence that the form's length cuts off is left out.
     An answer is dropped where it is empty, refuses, is over `max_words`, in another language, cites a document that is
     not there, or has no cited statement. Uncited sentences before a marker that closes their paragraph's next sentence
     take its citations (kind "closing"). Sentences that stay without a citation, and those that cite more than
@@ -53,13 +54,18 @@ def by_llm(
         reply = yield Request(messages, schema=schema, max_tokens=max_tokens)
         if reply.text is None:
             return drop(failure(reply.error), reply.error)
-        written = without_thinking(reply.text)
-        text = _with_markers(written) if sentences else written
-        if text is None:
-            return drop("no JSON", reply.text)
+        text, cut_off = without_thinking(reply.text), 0
+        if sentences:
+            said = _sentences(text)
+            if said is None:
+                return drop("no JSON", reply.text)
+            whole = [sentence for sentence in said if len(sentence[0]) < SENTENCE or sentence[0][-1] in _CLOSING_SIGNS]
+            text, cut_off = _with_markers(whole), len(said) - len(whole)
         outcome = read_answer(example, text, max_words, min_statement_words, max_citations)
+        counts = Counter(outcome.counts) + Counter({"sentence cut off": cut_off})  # none is not counted
         meta = {**marked(example, "answer", made_with), "reference": example.answer}
-        return replace(outcome, records=tuple(replace(record, meta=meta) for record in outcome.records))
+        records = tuple(replace(record, meta=meta) for record in outcome.records)
+        return replace(outcome, records=records, counts=counts)
 
     return asking(ask, tools.llm(), made_with)
 
@@ -77,14 +83,19 @@ def _schema(documents: int, most: int) -> dict[str, Any]:
             "additionalProperties": False}  # fmt: skip
 
 
-def _with_markers(text: str) -> str | None:
-    """The answer in a JSON reply, a line a sentence with its markers; None where the reply is of another form."""
+def _sentences(text: str) -> list[tuple[str, set[int]]] | None:
+    """The sentences of a JSON reply and the documents each cites; None where the reply is of another form."""
     value, _ = parse_json(text)
     try:
-        said = [(item["text"].split(), {int(number) for number in item["documents"]}) for item in value["sentences"]]
+        return [(item["text"].strip(), {int(number) for number in item["documents"]}) for item in value["sentences"]]
     except (TypeError, KeyError, ValueError, AttributeError):
         return None
-    return "\n".join(" ".join([*spoken, *(f"[{number}]" for number in sorted(cited))]) for spoken, cited in said)
+
+
+def _with_markers(said: list[tuple[str, set[int]]]) -> str:
+    """A line a sentence, with its markers."""
+    marked_up = [(spoken.split(), sorted(cited)) for spoken, cited in said]
+    return "\n".join(" ".join([*spoken, *(f"[{number}]" for number in cited)]) for spoken, cited in marked_up)
 
 
 def read_answer(

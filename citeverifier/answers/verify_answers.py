@@ -28,6 +28,7 @@ from citeverifier.text.answer_reading import ReadAnswer, ReadStatement
 from citeverifier.text.markers import Span, sentence_spans
 from citeverifier.text.sentences import sentences
 
+MISSING = 20  # documents that a statement might cite are named: of thousands, nobody reads them all
 Result = TypeVar("Result")
 # (level, pairs) are answered with a score each (nan: unscored); where the level is None, with a Judgement each
 Question: TypeAlias = tuple[Support | None, list[Pair]]
@@ -91,10 +92,12 @@ def _verify(
         completing = {i for i, score in zip(others, added, strict=True) if score >= thresholds[Support.FULL]}
     missing = [i for i in others if i in completing or _at_least_partial(alone[i])]
     missing.sort(key=lambda i: -(alone[i].p_partial or 0.0))
+    if len(missing) > MISSING:  # those that complete the cited ones are not what is left out
+        missing = sorted(sorted(missing, key=lambda i: i not in completing)[:MISSING], key=missing.index)
     superfluous = yield from _superfluous(cited, whole, alone, completing, ask, thresholds)
     carrying = [i for i in cited if i not in superfluous and _at_least_partial(whole)]
-    supporting = [i for i, judgement in alone.items() if _at_least_partial(judgement)]
-    evidence = yield from _evidence(record, read.lang, dict.fromkeys([*carrying, *supporting, *completing]), ask)
+    supporting = [i for i in cited if _at_least_partial(alone[i])]
+    evidence = yield from _evidence(record, read.lang, dict.fromkeys([*carrying, *supporting, *missing]), ask)
     unsupported = None
     if whole.support == Support.PARTIAL or whole.contradicts:
         phrase = yield from _unsupported(statement.text, read.lang, cited, ask)

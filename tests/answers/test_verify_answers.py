@@ -177,6 +177,17 @@ def test_a_thousand_sentences(verifier: CiteVerifier) -> None:
     assert len(result.statements) == 1000
 
 
+def test_of_many_documents_the_best_are_named(verifier: CiteVerifier) -> None:
+    halves = ["The Vistula river flows through Kraków."] * 300
+    result = verifier.verify(f"{BOTH} [1].", [*halves, "It measures 1,047 km.", *halves, {"text": f"{BOTH}."}])
+    [statement] = result.statements
+    assert len(statement.missing) == 20
+    assert {missing.document for missing in statement.missing if missing.completes} == {300, 601}
+    assert all(missing.evidence for missing in statement.missing)
+    scores = [missing.judgement.p_partial or 0.0 for missing in statement.missing]
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_cite_adds_and_leaves(verifier: CiteVerifier) -> None:
     answer = f"Cats sleep.【2】 {BOTH}.\n\n- Cats sleep\n- Cats sleep.\n- Dogs bark there."
     result = verifier.cite(answer, DOCUMENTS)

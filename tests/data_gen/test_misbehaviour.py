@@ -168,6 +168,16 @@ def test_small_models_fill_in_a_form(reason: str | None, tmp_path: Path) -> None
         assert [(s.text, s.citations) for s in kept.statements] == written
 
 
+def test_a_sentence_that_the_form_cuts_off_is_left_out(tmp_path: Path) -> None:
+    whole = {"text": f"The Vistula {'really ' * 26}is in Poland.", "documents": [1]}
+    form = {"sentences": [whole, {"text": ("The Vistula flows " + "very " * 40)[:200], "documents": [1]}]}
+    with ScriptedServer(lambda body: says(json.dumps(form))) as server:
+        step = answer.by_llm(tools(tmp_path, server.url), prompt="answer_sentences", sentences=True)
+        tally = run_stage("s", tmp_path / "s.jsonl", examples(2), step)
+    assert tally.counts["sentence cut off"] == 2
+    assert [[s.text for s in kept.statements] for kept in read_stage(tmp_path / "s.jsonl")] == [[whole["text"]]] * 2
+
+
 # --- tags of the prompt --------------------------------------------------------------------------------------------
 
 
