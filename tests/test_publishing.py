@@ -15,12 +15,14 @@ from hub_server import TOKEN, HubServer, Repo
 from tiny_models import tiny_checkpoint
 from typer.testing import CliRunner
 
+from citeverifier import publishing
 from citeverifier.cli import app
 from citeverifier.evaluation.reporting.summary import display_of
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.publishing import PushError, plan_push, push
 
 REPO = "org/verifier"
+GRAPHS = {"encoder.onnx": b"", "head.onnx": b""}
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +95,15 @@ def test_a_push_sends_the_checkpoint_and_its_card(hub: HubServer, folder: Path) 
     assert digests(folder) == before
 
 
-def test_late_interaction_has_its_head_and_loads_elsewhere(hub: HubServer, tiny: Any, tmp_path: Path) -> None:
+def test_late_interaction_has_its_head_and_loads_elsewhere(
+    hub: HubServer, tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from sentence_transformers import CrossEncoder
 
+    monkeypatch.setattr(publishing, "onnx_files", lambda folder: GRAPHS)  # made and run in models/test_onnx.py
     push(plan_push(tiny_checkpoint(tmp_path, tiny("bert"), "late_interaction"), REPO, private=False))
     repo = hub.repos[REPO]
-    assert "head.safetensors" in repo.files
+    assert {"head.safetensors", *GRAPHS} <= set(repo.files)
     assert not repo.private
     assert repo.tags == {}
     down = tmp_path / "down"
