@@ -28,6 +28,7 @@ from citeverifier.text.answer_reading import ReadAnswer, ReadStatement
 from citeverifier.text.markers import Span, sentence_spans
 from citeverifier.text.sentences import sentences
 
+TRIED = 100  # documents beside the cited ones, those that support most by themselves: not thousands, read once more
 MISSING = 20  # documents that a statement might cite are named: of thousands, nobody reads them all
 Result = TypeVar("Result")
 # (level, pairs) are answered with a score each (nan: unscored); where the level is None, with a Judgement each
@@ -88,8 +89,9 @@ def _verify(
     alone |= zip(others, (yield None, [ask([i]) for i in others]), strict=True)
     completing = {i for i in others if not cited and alone[i].support == Support.FULL}
     if cited:
-        added = yield Support.FULL, [ask([*cited, i]) for i in others]
-        completing = {i for i, score in zip(others, added, strict=True) if score >= thresholds[Support.FULL]}
+        tried = sorted(others, key=lambda i: -(alone[i].p_partial or 0.0))[:TRIED]
+        added = yield Support.FULL, [ask([*cited, i]) for i in tried]
+        completing = {i for i, score in zip(tried, added, strict=True) if score >= thresholds[Support.FULL]}
     missing = [i for i in others if i in completing or _at_least_partial(alone[i])]
     missing.sort(key=lambda i: -(alone[i].p_partial or 0.0))
     if len(missing) > MISSING:  # those that complete the cited ones are not what is left out

@@ -178,14 +178,28 @@ def test_a_thousand_sentences(verifier: CiteVerifier) -> None:
 
 
 def test_of_many_documents_the_best_are_named(verifier: CiteVerifier) -> None:
-    halves = ["The Vistula river flows through Kraków."] * 300
+    halves = ["The Vistula river flows through Kraków."] * 40
     result = verifier.verify(f"{BOTH} [1].", [*halves, "It measures 1,047 km.", *halves, {"text": f"{BOTH}."}])
     [statement] = result.statements
     assert len(statement.missing) == 20
-    assert {missing.document for missing in statement.missing if missing.completes} == {300, 601}
+    assert {missing.document for missing in statement.missing if missing.completes} == {40, 81}
     assert all(missing.evidence for missing in statement.missing)
     scores = [missing.judgement.p_partial or 0.0 for missing in statement.missing]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_of_thousands_of_documents_each_is_asked_about_once() -> None:
+    asked: list[int] = []
+
+    class Listening(Keyword):
+        def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+            asked.append(len(pairs))
+            return super().score(pairs, level)
+
+    documents = [*(f"Cats sleep on {i} roofs." for i in range(3000)), "It measures 1,047 km."]
+    [statement] = CiteVerifier(Listening(), THRESHOLDS).verify(f"{BOTH} [3001].", documents).statements
+    assert statement.missing == ()
+    assert sum(asked) < 2 * 3000 + 500  # at both levels, and the best hundred once more
 
 
 def test_cite_adds_and_leaves(verifier: CiteVerifier) -> None:
