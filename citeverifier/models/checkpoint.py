@@ -3,7 +3,7 @@
     config.json        the encoder's or classifier's own, with our `citeverifier` section (`CheckpointConfig`)
     model.safetensors  weights of a plain `AutoModelForSequenceClassification` (cross-encoder) or `AutoModel` encoder
     head.safetensors   late interaction only: its head
-      modules.json, *.py  late interaction only: how sentence-transformers loads it (models/elsewhere.py)
+    modules.json, *.py  late interaction only: how sentence-transformers loads it (models/elsewhere.py)
     encoder.onnx, head.onnx  late interaction, once it is exported or pushed: for onnxruntime (models/onnx_files.py)
     tokenizer files, README.md (the model card)
 
