@@ -62,7 +62,7 @@ def by_llm(
             whole = [sentence for sentence in said if len(sentence[0]) < SENTENCE or sentence[0][-1] in _CLOSING_SIGNS]
             text, cut_off = _with_markers(whole), len(said) - len(whole)
         outcome = read_answer(example, text, max_words, min_statement_words, max_citations)
-        counts = Counter(outcome.counts) + Counter({"sentence cut off": cut_off})  # none is not counted
+        counts = dict(outcome.counts) | ({"sentence cut off": cut_off} if cut_off else {})
         meta = {**marked(example, "answer", made_with), "reference": example.answer}
         records = tuple(replace(record, meta=meta) for record in outcome.records)
         return replace(outcome, records=records, counts=counts)

@@ -28,8 +28,8 @@ from citeverifier.text.answer_reading import ReadAnswer, ReadStatement
 from citeverifier.text.markers import Span, sentence_spans
 from citeverifier.text.sentences import sentences
 
-TRIED = 100  # documents beside the cited ones, those that support most by themselves: not thousands, read once more
-MISSING = 20  # documents that a statement might cite are named: of thousands, nobody reads them all
+MOST_TRIED = 100  # documents that are tried beside the cited ones, best first: each has to be encoded again
+MOST_MISSING = 20  # missing documents that are named
 Result = TypeVar("Result")
 # (level, pairs) are answered with a score each (nan: unscored); where the level is None, with a Judgement each
 Question: TypeAlias = tuple[Support | None, list[Pair]]
@@ -89,13 +89,13 @@ def _verify(
     alone |= zip(others, (yield None, [ask([i]) for i in others]), strict=True)
     completing = {i for i in others if not cited and alone[i].support == Support.FULL}
     if cited:
-        tried = sorted(others, key=lambda i: -(alone[i].p_partial or 0.0))[:TRIED]
+        tried = sorted(others, key=lambda i: -(alone[i].p_partial or 0.0))[:MOST_TRIED]
         added = yield Support.FULL, [ask([*cited, i]) for i in tried]
         completing = {i for i, score in zip(tried, added, strict=True) if score >= thresholds[Support.FULL]}
     missing = [i for i in others if i in completing or _at_least_partial(alone[i])]
     missing.sort(key=lambda i: -(alone[i].p_partial or 0.0))
-    if len(missing) > MISSING:  # those that complete the cited ones are not what is left out
-        missing = sorted(sorted(missing, key=lambda i: i not in completing)[:MISSING], key=missing.index)
+    named = set(sorted(missing, key=lambda i: i not in completing)[:MOST_MISSING])  # the completing ones before others
+    missing = [i for i in missing if i in named]
     superfluous = yield from _superfluous(cited, whole, alone, completing, ask, thresholds)
     carrying = [i for i in cited if i not in superfluous and _at_least_partial(whole)]
     supporting = [i for i in cited if _at_least_partial(alone[i])]

@@ -26,7 +26,7 @@ from citeverifier.models.checkpoint import (
 from citeverifier.models.cut_points import Calibration, fold_into, last_linear
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.records import Pair, Support
-from citeverifier.text.rendering import render_pair
+from citeverifier.text.rendering import RENDERING, render_pair
 from citeverifier.verifiers import ordinal
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
@@ -138,6 +138,10 @@ def test_errors_name_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     section = {"citeverifier": {"rendering": "other/9"}}
     (tmp_path / "config.json").write_text(json.dumps(section))
     with pytest.raises(ValueError, match="other/9"):
+        read_config(tmp_path)
+    section = {"citeverifier": {"rendering": RENDERING, "shape": "cross_encoder", "depth": 3}}
+    (tmp_path / "config.json").write_text(json.dumps(section))
+    with pytest.raises(ValueError, match=r"config\.json: expected settings of this release, got depth too"):
         read_config(tmp_path)
     with pytest.raises(FileNotFoundError, match="pip install no-such-package"):
         backbone_path("package:no_such_package/model")
