@@ -1,0 +1,113 @@
+"""Close reading: short passages, each with statements that it supports and false twins that it does not, by us.
+
+`close_reading/passages.jsonl.gz` holds the passages, `close_reading/README.md` is the dataset card. A line has `lang`,
+`documents` (one or two) and `statements`. A statement has its own `lang` and `text` and either a `twin` with its `kind`
+(then it is fully supported, by the documents at the positions `needs` alone where that is given), or what its `support`
+is instead: "partial", where the documents bear out one of its two parts, or "untold", where they say nothing of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Literal
+
+from annotated_types import MinLen
+
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL, PARTIAL
+from citeverifier.data.splits import in_split
+from citeverifier.record_rules import Position, Text, null_is
+from citeverifier.records import Document, Documents, Interval, Lang, Pair, Support, read_jsonl, read_record
+
+PASSAGES = Path(__file__).parent / "close_reading" / "passages.jsonl.gz"
+_SHARES = {"train": 0.88, "dev": 0.04, "test": 0.08}
+
+
+@dataclass(frozen=True, slots=True)
+class PassageStatement:
+    """A statement about a passage, with its twin or with what supports less of it."""
+
+    lang: Lang
+    text: Text
+    twin: str | None = None
+    kind: Annotated[str, null_is("")] = ""
+    needs: Annotated[tuple[Position, ...], null_is(())] = ()
+    support: Literal["full", "partial", "untold"] = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One or two documents and the statements about them."""
+
+    lang: Lang
+    documents: Documents
+    statements: Annotated[tuple[PassageStatement, ...], MinLen(1)]
+
+
+def load_close_reading(
+    split: str | None = "test", shares: Mapping[str, float] = _SHARES, path: str | Path = PASSAGES
+) -> list[Pair]:
+    """The pairs of a split, by passage; a twin follows its statement.
+
+    Over two documents a statement that one of them bears out alone is asked of that one, too (full), and one that needs
+    both of one of them (none to partial). In training and dev a passage's first statement is also asked of the passage
+    before (none): else no pair would be below partial for certain.
+    """
+    passages = read_jsonl(path, lambda row: read_record(Passage, row))
+    pairs = in_split([pair for passage in passages for pair in _pairs(passage)], split, shares)
+    return list(_with_irrelevant(pairs)) if split in ("train", "dev") else pairs
+
+
+def _pairs(passage: Passage) -> Iterator[Pair]:
+    text = "\n".join(document.text for document in passage.documents)
+    example = f"close_reading:{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+    for number, statement in enumerate(passage.statements):
+        name = f"{example}/{number}"
+        if statement.support != "full":
+            label = PARTIAL if statement.support == "partial" else BELOW_FULL
+            yield _pair(passage.documents, statement.text, statement.lang, example, name, statement.support, label)
+            continue
+        for documents, tail, label in _premises(passage.documents, statement.needs, number):
+            told = _pair(documents, statement.text, statement.lang, example, name, statement.kind, label, tail)
+            yield told
+            if statement.twin is not None and label == FULL:
+                twin = f"{name}/corrupted"
+                yield _pair(documents, statement.twin, statement.lang, example, twin, statement.kind, BELOW_FULL, tail)
+
+
+def _with_irrelevant(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    before: tuple[Document, ...] = ()
+    for _, group in groupby(pairs, key=lambda pair: pair.example):
+        of_passage = list(group)
+        first = of_passage[0]
+        if before:
+            yield replace(
+                first, id=f"{first.id}/irrelevant", documents=before, kind="close_reading:irrelevant",
+                support_min=Support.NONE, support_max=Support.NONE,
+            )  # fmt: skip
+        yield from of_passage
+        before = first.documents
+
+
+def _premises(
+    documents: tuple[Document, ...], needs: tuple[int, ...], number: int
+) -> Iterator[tuple[tuple[Document, ...], str, Interval]]:
+    """The documents together, and one by itself where `needs` says what it then supports."""
+    yield documents, "", FULL
+    if len(documents) > 1 and needs:
+        position = needs[number % len(needs)]
+        yield (documents[position],), f"/{position}", FULL if len(needs) == 1 else BELOW_FULL
+
+
+def _pair(
+    documents: tuple[Document, ...], text: str, lang: str, example: str, name: str, kind: str, label: Interval,
+    tail: str = "",
+) -> Pair:  # fmt: skip
+    marked = f"twin_close_reading:{kind}" if name.endswith("/corrupted") else f"close_reading:{kind}"
+    return Pair.of(
+        text, documents, lang, id=name + tail, example=example, statement_id=name, group=example, kind=marked,
+        support=label,
+    )  # fmt: skip

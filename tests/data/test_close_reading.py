@@ -1,0 +1,119 @@
+"""Close reading: what a line says is what its pairs say, and neither words, length nor overlap tell true from false."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+
+from citeverifier.data.close_reading import PASSAGES, load_close_reading
+from citeverifier.metrics.decisions import auroc
+from citeverifier.records import Pair, RecordError, Support
+from citeverifier.text.words import words
+
+PAIRS = load_close_reading(None)
+CARD = PASSAGES.with_name("README.md").read_text(encoding="utf-8")
+DECIDED = [pair for pair in PAIRS if pair.id == pair.statement_id]  # asked of all documents
+
+
+def one_passage(tmp_path: Path, *statements: dict[str, object]) -> Path:
+    documents = [{"title": "Harbour", "text": "The Marlin left at six."}, {"title": "", "text": "It was early."}]
+    line = {"lang": "en", "documents": documents, "statements": list(statements)}
+    file = tmp_path / "passages.jsonl"
+    file.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    return file
+
+
+def test_a_line_becomes_its_pairs(tmp_path: Path) -> None:
+    file = one_passage(
+        tmp_path,
+        {"lang": "en", "text": "It left at six.", "twin": "It left at seven.", "kind": "date", "needs": [0]},
+        {"lang": "pl", "text": "Marlin wypłynął wcześnie, o szóstej.", "twin": "Później.", "kind": "order",
+         "needs": [0, 1]},
+        {"lang": "en", "text": "It left at six and came back.", "support": "partial"},
+        {"lang": "en", "text": "It was full.", "support": "untold"},
+    )  # fmt: skip
+    pairs = load_close_reading(None, path=file)
+    full, below = (Support.FULL, Support.FULL), (Support.NONE, Support.PARTIAL)
+    read = [
+        (pair.id.split("/", 1)[1], pair.kind, len(pair.documents), (pair.support_min, pair.support_max))
+        for pair in pairs
+    ]
+    assert read == [
+        ("0", "close_reading:date", 2, full),
+        ("0/corrupted", "twin_close_reading:date", 2, below),
+        ("0/0", "close_reading:date", 1, full),
+        ("0/corrupted/0", "twin_close_reading:date", 1, below),
+        ("1", "close_reading:order", 2, full),
+        ("1/corrupted", "twin_close_reading:order", 2, below),
+        ("1/1", "close_reading:order", 1, below),
+        ("2", "close_reading:partial", 2, (Support.PARTIAL, Support.PARTIAL)),
+        ("3", "close_reading:untold", 2, below),
+    ]
+    assert [pair.lang for pair in pairs[4:6]] == ["pl", "pl"]
+    assert pairs[2].documents[0].title == "Harbour"
+
+
+def test_a_bad_line_is_named(tmp_path: Path) -> None:
+    file = one_passage(tmp_path, {"lang": "en", "text": "It left.", "support": "none"})
+    with pytest.raises(RecordError, match=rf"{re.escape(str(file))}:1: .*support"):
+        load_close_reading(None, path=file)
+
+
+def test_ids_are_unique_and_twins_differ() -> None:
+    assert len({pair.id for pair in PAIRS}) == len(PAIRS)
+    texts = {pair.id: pair.statement for pair in DECIDED}
+    twins = [name for name in texts if name.endswith("/corrupted")]
+    assert len(twins) > 10_000
+    assert all(texts[name] != texts[name.removesuffix("/corrupted")] for name in twins)
+
+
+def test_splits_share_no_passage() -> None:
+    parts = [load_close_reading(split) for split in ("train", "dev", "test")]
+    assert sum(pair.support_max != Support.NONE for part in parts for pair in part) == len(PAIRS)
+    texts = [{document.text for pair in part for document in pair.documents} for part in parts]
+    assert not texts[0] & texts[1]
+    assert not (texts[0] | texts[1]) & texts[2]
+
+
+def test_training_and_dev_have_irrelevant_passages_too() -> None:
+    for split in ("train", "dev"):
+        pairs = load_close_reading(split)
+        told = {pair.group: {document.text for document in pair.documents} for pair in pairs if pair.support_max}
+        irrelevant = [pair for pair in pairs if pair.support_max == Support.NONE]
+        assert len(irrelevant) == len({pair.group for pair in pairs}) - 1
+        for pair in irrelevant:
+            assert not {document.text for document in pair.documents} & told[pair.group]
+    assert all(pair.support_max != Support.NONE for pair in load_close_reading("test"))
+
+
+@pytest.mark.parametrize("lang", ["en", "pl"])
+def test_neither_words_nor_length_nor_overlap_tell_true_from_false(lang: str) -> None:
+    some = [pair for pair in DECIDED if pair.lang == lang]
+    true = np.array([pair.support_min == Support.FULL for pair in some])
+    model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(solver="liblinear"))
+    texts, groups = [pair.statement for pair in some], [pair.group for pair in some]
+    by_words = cross_val_predict(model, texts, true, groups=groups, cv=GroupKFold(4), method="decision_function")
+    assert auroc(true, by_words) < 0.6
+    assert 0.45 < auroc(true, np.array([len(text) for text in texts], dtype=float)) < 0.55
+    assert 0.38 < auroc(true, np.array([overlap(pair) for pair in some])) < 0.55
+
+
+def overlap(pair: Pair) -> float:
+    told = {word for document in pair.documents for word in words(f"{document.title} {document.text}")}
+    stated = words(pair.statement)
+    return sum(word in told for word in stated) / len(stated)
+
+
+def test_the_card_counts_what_is_there() -> None:
+    counts = Counter(pair.kind.split(":")[1] for pair in DECIDED if pair.kind.startswith("twin_"))
+    told = dict(re.findall(r"^\| (\w+) \| ([\d,]+) \|", CARD, flags=re.MULTILINE))
+    assert {kind: int(number.replace(",", "")) for kind, number in told.items()} == counts
