@@ -20,7 +20,17 @@ from annotated_types import MinLen
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, PARTIAL
 from citeverifier.data.splits import in_split
 from citeverifier.record_rules import Position, Text, null_is
-from citeverifier.records import Document, Documents, Interval, Lang, Pair, Support, read_jsonl, read_record
+from citeverifier.records import (
+    Document,
+    Documents,
+    Interval,
+    Lang,
+    Pair,
+    RecordError,
+    Support,
+    read_jsonl,
+    read_record,
+)
 
 PASSAGES = Path(__file__).parent / "close_reading" / "passages.jsonl.gz"
 _SHARES = {"train": 0.88, "dev": 0.04, "test": 0.08}
@@ -46,6 +56,14 @@ class Passage:
     documents: Documents
     statements: Annotated[tuple[PassageStatement, ...], MinLen(1)]
 
+    def __post_init__(self) -> None:
+        for number, statement in enumerate(self.statements):
+            if outside := [position for position in statement.needs if position >= len(self.documents)]:
+                raise RecordError(
+                    f"key 'statements[{number}].needs': expected 0-based document positions below "
+                    f"{len(self.documents)}, got {outside[0]}"
+                )
+
 
 def load_close_reading(
     split: str | None = "test", shares: Mapping[str, float] = _SHARES, path: str | Path = PASSAGES
@@ -54,7 +72,7 @@ def load_close_reading(
 
     Over two documents a statement that one of them bears out alone is asked of that one, too (full), and one that needs
     both of one of them (none to partial). In training and dev a passage's first statement is also asked of the passage
-    before (none): else no pair would be below partial for certain.
+    before (none): else no pair would be below partial for certain. Raises RecordError with file:line at a bad line.
     """
     passages = read_jsonl(path, lambda row: read_record(Passage, row))
     pairs = in_split([pair for passage in passages for pair in _pairs(passage)], split, shares)
@@ -71,8 +89,7 @@ def _pairs(passage: Passage) -> Iterator[Pair]:
             yield _pair(passage.documents, statement.text, statement.lang, example, name, statement.support, label)
             continue
         for documents, tail, label in _premises(passage.documents, statement.needs, number):
-            told = _pair(documents, statement.text, statement.lang, example, name, statement.kind, label, tail)
-            yield told
+            yield _pair(documents, statement.text, statement.lang, example, name, statement.kind, label, tail)
             if statement.twin is not None and label == FULL:
                 twin = f"{name}/corrupted"
                 yield _pair(documents, statement.twin, statement.lang, example, twin, statement.kind, BELOW_FULL, tail)

@@ -62,9 +62,16 @@ def test_a_line_becomes_its_pairs(tmp_path: Path) -> None:
     assert pairs[2].documents[0].title == "Harbour"
 
 
-def test_a_bad_line_is_named(tmp_path: Path) -> None:
-    file = one_passage(tmp_path, {"lang": "en", "text": "It left.", "support": "none"})
-    with pytest.raises(RecordError, match=rf"{re.escape(str(file))}:1: .*support"):
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"support": "none"}, "key 'statements[0].support': expected"),
+        ({"needs": [2]}, "key 'statements[0].needs': expected 0-based document positions below 2, got 2"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, wrong: dict[str, object], said: str) -> None:
+    file = one_passage(tmp_path, {"lang": "en", "text": "It left."} | wrong)
+    with pytest.raises(RecordError, match=re.escape(f"{file}:1: {said}")):
         load_close_reading(None, path=file)
 
 
