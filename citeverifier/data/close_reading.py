@@ -47,6 +47,10 @@ class PassageStatement:
     needs: Annotated[tuple[Position, ...], null_is(())] = ()
     support: Literal["full", "partial", "untold"] = "full"
 
+    def __post_init__(self) -> None:
+        if self.twin is not None and self.support != "full":
+            raise RecordError(f"key 'twin': expected none for a statement of support {self.support}, got {self.twin!r}")
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
