@@ -48,6 +48,7 @@ SHELL = {
     "git",
     "hf",
     "jq",
+    "python3",
     "sbatch",
     "source",
     "srun",
