@@ -1,6 +1,7 @@
 """Close reading: short passages, each with statements that it supports and false twins that it does not, by us.
 
-`close_reading/passages.jsonl.gz` holds the passages, `close_reading/README.md` is the dataset card. A line has `lang`,
+`close_reading/` holds the passages and the dataset card: `close.jsonl.gz`, whose statements are in other words and may
+take some thinking, and `plain.jsonl.gz`, whose statements are plain and whose twins differ in few words. A line has `lang`,
 `documents` (one or two) and `statements`. A statement has its own `lang` and `text` and either a `twin` with its `kind`
 (then it is fully supported, by the documents at the positions `needs` alone where that is given), or what its `support`
 is instead: "partial", where the documents bear out one of its two parts, or "untold", where they say nothing of it.
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from annotated_types import MinLen
 
@@ -32,7 +33,8 @@ from citeverifier.records import (
     read_record,
 )
 
-PASSAGES = Path(__file__).parent / "close_reading" / "passages.jsonl.gz"
+Wording = Literal["close", "plain"]
+FOLDER = Path(__file__).parent / "close_reading"
 _SHARES = {"train": 0.88, "dev": 0.04, "test": 0.08}
 
 
@@ -70,15 +72,21 @@ class Passage:
 
 
 def load_close_reading(
-    split: str | None = "test", shares: Mapping[str, float] = _SHARES, path: str | Path = PASSAGES
+    split: str | None = "test",
+    wording: Wording = "close",
+    shares: Mapping[str, float] = _SHARES,
+    path: str | Path | None = None,
 ) -> list[Pair]:
-    """The pairs of a split, by passage; a twin follows its statement.
+    """The pairs of a split of the passages of a `wording`, or of a file, by passage; a twin follows its statement.
 
     Over two documents a statement that one of them bears out alone is asked of that one, too (full), and one that needs
     both of one of them (none to partial). In training and dev a passage's first statement is also asked of the passage
-    before (none): else no pair would be below partial for certain. Raises RecordError with file:line at a bad line.
+    before (none): else no pair would be below partial for certain. Raises RecordError with file:line at a bad line,
+    ValueError at another wording.
     """
-    passages = read_jsonl(path, lambda row: read_record(Passage, row))
+    if wording not in get_args(Wording):
+        raise ValueError(f"data.wording: expected one of {', '.join(get_args(Wording))}, got {wording!r}")
+    passages = read_jsonl(path or FOLDER / f"{wording}.jsonl.gz", lambda row: read_record(Passage, row))
     pairs = in_split([pair for passage in passages for pair in _pairs(passage)], split, shares)
     return list(_with_irrelevant(pairs)) if split in ("train", "dev") else pairs
 

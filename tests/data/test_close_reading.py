@@ -14,14 +14,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from citeverifier.data.close_reading import PASSAGES, load_close_reading
+from citeverifier.data.close_reading import FOLDER, Wording, load_close_reading
 from citeverifier.metrics.decisions import auroc
 from citeverifier.records import Pair, RecordError, Support
 from citeverifier.text.words import words
 
-PAIRS = load_close_reading(None)
-CARD = PASSAGES.with_name("README.md").read_text(encoding="utf-8")
-DECIDED = [pair for pair in PAIRS if pair.id == pair.statement_id]  # asked of all documents
+WORDINGS: tuple[Wording, ...] = ("close", "plain")
+PAIRS = {wording: load_close_reading(None, wording) for wording in WORDINGS}
+CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
+# asked of all documents
+DECIDED = {wording: [pair for pair in pairs if pair.id == pair.statement_id] for wording, pairs in PAIRS.items()}
+OVERLAP = {"close": (0.38, 0.55), "plain": (0.45, 0.62)}  # a quarter of the plain twins have a word of their own
 
 
 def one_passage(tmp_path: Path, *statements: dict[str, object]) -> Path:
@@ -76,20 +79,30 @@ def test_a_bad_line_is_named(tmp_path: Path, wrong: dict[str, object], said: str
         load_close_reading(None, path=file)
 
 
-def test_ids_are_unique_and_twins_differ() -> None:
-    assert len({pair.id for pair in PAIRS}) == len(PAIRS)
-    texts = {pair.id: pair.statement for pair in DECIDED}
+def test_another_wording_is_refused() -> None:
+    with pytest.raises(ValueError, match="data.wording: expected one of close, plain, got 'loose'"):
+        load_close_reading("test", "loose")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wording", WORDINGS)
+def test_ids_are_unique_and_twins_differ(wording: Wording) -> None:
+    assert len({pair.id for pair in PAIRS[wording]}) == len(PAIRS[wording])
+    texts = {pair.id: pair.statement for pair in DECIDED[wording]}
     twins = [name for name in texts if name.endswith("/corrupted")]
     assert len(twins) > 10_000
     assert all(texts[name] != texts[name.removesuffix("/corrupted")] for name in twins)
 
 
-def test_splits_share_no_passage() -> None:
-    parts = [load_close_reading(split) for split in ("train", "dev", "test")]
-    assert sum(pair.support_max != Support.NONE for part in parts for pair in part) == len(PAIRS)
+def test_splits_and_wordings_share_no_passage() -> None:
+    splits = [[load_close_reading(split, wording) for split in ("train", "dev", "test")] for wording in WORDINGS]
+    for wording, parts in zip(WORDINGS, splits, strict=True):
+        assert sum(pair.support_max != Support.NONE for part in parts for pair in part) == len(PAIRS[wording])
+    parts = [close + plain for close, plain in zip(*splits, strict=True)]
     texts = [{document.text for pair in part for document in pair.documents} for part in parts]
     assert not texts[0] & texts[1]
     assert not (texts[0] | texts[1]) & texts[2]
+    close, plain = ({document.text for pair in PAIRS[wording] for document in pair.documents} for wording in WORDINGS)
+    assert not close & plain
 
 
 def test_training_and_dev_have_irrelevant_passages_too() -> None:
@@ -103,16 +116,18 @@ def test_training_and_dev_have_irrelevant_passages_too() -> None:
     assert all(pair.support_max != Support.NONE for pair in load_close_reading("test"))
 
 
+@pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("lang", ["en", "pl"])
-def test_neither_words_nor_length_nor_overlap_tell_true_from_false(lang: str) -> None:
-    some = [pair for pair in DECIDED if pair.lang == lang]
+def test_neither_words_nor_length_nor_overlap_tell_true_from_false(lang: str, wording: Wording) -> None:
+    some = [pair for pair in DECIDED[wording] if pair.lang == lang]
     true = np.array([pair.support_min == Support.FULL for pair in some])
     model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(solver="liblinear"))
     texts, groups = [pair.statement for pair in some], [pair.group for pair in some]
     by_words = cross_val_predict(model, texts, true, groups=groups, cv=GroupKFold(4), method="decision_function")
     assert auroc(true, by_words) < 0.6
     assert 0.45 < auroc(true, np.array([len(text) for text in texts], dtype=float)) < 0.55
-    assert 0.38 < auroc(true, np.array([overlap(pair) for pair in some])) < 0.55
+    low, high = OVERLAP[wording]
+    assert low < auroc(true, np.array([overlap(pair) for pair in some])) < high
 
 
 def overlap(pair: Pair) -> float:
@@ -121,10 +136,12 @@ def overlap(pair: Pair) -> float:
     return sum(word in told for word in stated) / len(stated)
 
 
-def test_the_card_counts_what_is_there() -> None:
-    counts = Counter(pair.kind.split(":")[1] for pair in DECIDED if pair.kind.startswith("twin_"))
-    told = dict(re.findall(r"^\| (\w+) \| ([\d,]+) \|", CARD, flags=re.MULTILINE))
-    assert {kind: int(number.replace(",", "")) for kind, number in told.items()} == counts
-    assert f"{len({pair.group for pair in PAIRS}):,} short passages" in CARD
+@pytest.mark.parametrize("wording", WORDINGS)
+def test_the_card_counts_what_is_there(wording: Wording) -> None:
+    counts = Counter(pair.kind.split(":")[1] for pair in DECIDED[wording] if pair.kind.startswith("twin_"))
+    rows = re.findall(r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \|", CARD, flags=re.MULTILINE)
+    told = {row[0]: int(row[1 + WORDINGS.index(wording)].replace(",", "")) for row in rows}
+    assert told == counts
+    assert f"{len({pair.group for pair in PAIRS[wording]}):,} short passages" in CARD
     for split in ("train", "dev", "test"):
-        assert f"{len(load_close_reading(split)):,} {split}" in CARD
+        assert f"{len(load_close_reading(split, wording)):,} {split}" in CARD
