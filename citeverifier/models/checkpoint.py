@@ -2,7 +2,7 @@
 
     config.json        the encoder's or classifier's own, with our `citeverifier` section (`CheckpointConfig`)
     model.safetensors  weights of a plain `AutoModelForSequenceClassification` (cross-encoder) or `AutoModel` encoder
-    head.safetensors   late interaction only: its head
+    head.safetensors   late interaction and one-way reading: the head
     modules.json, *.py  late interaction only: how sentence-transformers loads it (models/elsewhere.py)
     encoder.onnx, head.onnx  late interaction, once it is exported or pushed: for onnxruntime (models/onnx_files.py)
     tokenizer files, README.md (the model card)
@@ -24,8 +24,9 @@ from citeverifier.models.elsewhere import elsewhere_files
 from citeverifier.records import Support
 from citeverifier.text.rendering import RENDERING
 
-Shape = Literal["cross_encoder", "late_interaction"]
-SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction")
+Shape = Literal["cross_encoder", "late_interaction", "one_way"]
+SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction", "one_way")
+HEADED: tuple[Shape, ...] = ("late_interaction", "one_way")  # an encoder that reads texts apart, and a head of ours
 HEAD = "head.safetensors"
 SECTION = "citeverifier"
 PACKAGE = "package:"
@@ -37,7 +38,7 @@ class CheckpointConfig:
     """The `citeverifier` section of config.json.
 
     `delta` and `temperature` are of the folded model; `thresholds` are probabilities fitted on dev, by level name.
-    `max_length` counts tokens: of a whole pair for a cross-encoder, of a document window for late interaction.
+    `max_length` counts tokens: of a whole pair for a cross-encoder, of a document window for the other shapes.
     `number_weights`: of late interaction, what the number check adds to folded logits (models/number_check.py).
     `contradiction_weights`: what tells contradicted from not told (models/contradiction.py), empty where not learnt.
     """
@@ -117,13 +118,13 @@ def position_limit(config: Any) -> int:
 
 
 def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: CheckpointConfig) -> None:
-    """Write a folded model as a checkpoint folder. `model` is a classifier, or a `LateInteraction`."""
+    """Write a folded model as a checkpoint folder. `model` is a classifier, or an encoder with a head of ours."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    late = config.shape == "late_interaction"
-    body = model.encoder if late else model
-    if not late:
+    headed = config.shape in HEADED
+    body = model.encoder if headed else model
+    if not headed:
         if body.config.problem_type is not None:
             raise ValueError(
                 f"expected problem_type unset (labels never reach the model), got {body.config.problem_type!r}"
@@ -131,8 +132,9 @@ def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: Checkpoint
         body.config.sentence_transformers = {"activation_fn": "torch.nn.modules.activation.Sigmoid"}
     setattr(body.config, SECTION, json.loads(json.dumps(asdict(config))))
     body.save_pretrained(folder)
-    if late:
+    if headed:
         save_file({key: value.contiguous() for key, value in model.head.state_dict().items()}, str(folder / HEAD))
+    if config.shape == "late_interaction":
         for name, content in elsewhere_files().items():
             (folder / name).write_bytes(content)
     tokenizer.save_pretrained(folder)
@@ -200,20 +202,21 @@ def load_checkpoint(path: str | Path, dtype: Any) -> tuple[Any, Any, CheckpointC
 
     folder = local_folder(str(path))
     config = read_config(folder)
-    if config.shape == "late_interaction":
-        encoder = AutoModel.from_pretrained(folder, dtype=dtype)
-        model: Any = load_late_interaction(encoder, folder)
+    if config.shape in HEADED:
+        model: Any = with_head(AutoModel.from_pretrained(folder, dtype=dtype), config.shape, folder)
     else:
         model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
     return model.eval(), load_tokenizer(str(folder), None), config
 
 
-def load_late_interaction(encoder: Any, folder: Path) -> Any:
-    """A `LateInteraction` of a loaded encoder and a checkpoint folder's trained head, which stays in float32."""
+def with_head(encoder: Any, shape: Shape, folder: Path | None = None) -> Any:
+    """A model of an encoder and a head, which stays in float32: a checkpoint folder's trained one, or a new one."""
     from safetensors.torch import load_file
 
     from citeverifier.models.late_interaction import LateInteraction
+    from citeverifier.models.one_way import OneWay
 
-    model = LateInteraction(encoder)
-    model.head.load_state_dict(load_file(str(folder / HEAD)))
+    model: Any = OneWay(encoder) if shape == "one_way" else LateInteraction(encoder)
+    if folder is not None:
+        model.head.load_state_dict(load_file(str(folder / HEAD)))
     return model

@@ -9,10 +9,11 @@ from typing import Any
 
 from citeverifier.models.checkpoint import (
     HEAD,
+    HEADED,
     backbone_path,
-    load_late_interaction,
     load_tokenizer,
     position_limit,
+    with_head,
 )
 from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
 
@@ -41,8 +42,8 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
     if options.max_length > limit:
         raise ValueError(f"max_length: expected at most {limit} tokens for {backbone.name}, got {options.max_length}")
     tokenizer = load_tokenizer(path, options.max_length, backbone.trust_remote_code)
-    if options.shape == "late_interaction":
-        model = _late_interaction(AutoModel.from_pretrained(path, **loading), options)
+    if options.shape in HEADED:
+        model = _with_head(AutoModel.from_pretrained(path, **loading), options)
     else:
         model = AutoModelForSequenceClassification.from_pretrained(path, num_labels=1, **loading)
         freeze(model.base_model, options.frozen_embeddings, options.frozen_layers)
@@ -55,13 +56,9 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
-    from citeverifier.models.late_interaction import LateInteraction
-
-    if is_trained(options.backbone):
-        model: Any = load_late_interaction(encoder, Path(backbone_path(options.backbone.name)))
-    else:
-        model = LateInteraction(encoder)
+def _with_head(encoder: Any, options: TrainingOptions) -> Any:
+    trained = Path(backbone_path(options.backbone.name)) if is_trained(options.backbone) else None
+    model = with_head(encoder, options.shape, trained)
     if getattr(encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
         encoder.pooler.requires_grad_(False)
     freeze(encoder, options.frozen_embeddings, options.frozen_layers)
@@ -71,7 +68,7 @@ def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
 
 
 def is_trained(backbone: Backbone) -> bool:
-    """Whether a backbone is a trained late-interaction verifier, which goes on with the head it has."""
+    """Whether a backbone is a trained verifier of ours, which goes on with the head it has."""
     return (Path(backbone_path(backbone.name)) / HEAD).is_file()
 
 
@@ -166,12 +163,12 @@ def merge_lora(model: Any, options: TrainingOptions) -> Any:
     """The model with its adapters merged into plain weights; they are kept beside it where the options say so."""
     if options.lora is None:
         return model
-    late = options.shape == "late_interaction"
-    adapted = model.encoder if late else model
+    headed = options.shape in HEADED
+    adapted = model.encoder if headed else model
     if options.lora.keep:
         adapted.save_pretrained(Path(options.output_dir) / ADAPTERS)
     merged = adapted.merge_and_unload()
-    if not late:
+    if not headed:
         return merged
     model.encoder = merged
     return model

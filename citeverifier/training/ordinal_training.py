@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.metrics.decisions import auroc, best_threshold
-from citeverifier.models.checkpoint import CheckpointConfig, save_checkpoint
+from citeverifier.models.checkpoint import HEADED, CheckpointConfig, save_checkpoint
 from citeverifier.models.cut_points import (
     Calibration,
     fit_calibration,
@@ -136,7 +136,7 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
     batch = pairs_a_step(options)
 
     def epoch(number: int) -> list[int]:
-        if options.shape == "late_interaction":
+        if options.shape in HEADED:
             return shuffled_runs(train_set.pairs, options.seed + number)
         return by_length(train_set.lengths, batch, options.seed + number)
 
@@ -168,7 +168,7 @@ def number_outcomes(pairs: Sequence[Pair], options: TrainingOptions) -> NDArray[
 
     A cross-encoder stays what other programs load, a binary verifier what its paper says.
     """
-    if options.shape != "late_interaction" or options.delta == 0:
+    if options.shape not in HEADED or options.delta == 0:
         return np.zeros((len(pairs), 0), dtype=np.float32)
     check = NumberCheck({}, [language(code).quantities for code in LANGUAGES])
     rows = [check.features(pair.statement, [render_document(d) for d in pair.documents]) for pair in pairs]
@@ -224,8 +224,7 @@ def _save(
     contradiction_weights: Mapping[str, float],
 ) -> None:
     model = merge_lora(model, options)
-    late = options.shape == "late_interaction"
-    fold_into(model.head.output if late else last_linear(model), calibration)
+    fold_into(model.head.output if options.shape in HEADED else last_linear(model), calibration)
     config = CheckpointConfig(
         shape=options.shape,
         delta=calibration.delta,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.models.checkpoint import position_limit
+from citeverifier.models.checkpoint import HEADED, position_limit
 from citeverifier.models.cut_points import label_rows
 from citeverifier.records import Pair, Support
 from citeverifier.training.hyperparameters import TrainingOptions
@@ -33,7 +33,7 @@ def inputs_for(model: Any, tokenizer: Any, options: TrainingOptions) -> Any:
     """What tokenises pairs for a model of either shape."""
     from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
 
-    if options.shape == "late_interaction":
+    if options.shape in HEADED:
         limit = position_limit(model.config)
         return LateInteractionInputs.of(tokenizer, options.max_length, limit, options.reads_context)
     return CrossEncoderInputs(tokenizer, options.max_length, options.reads_context)
@@ -51,7 +51,7 @@ def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Pre
             item = inputs.prepare(pair)
         except StatementTooLong:
             continue
-        if options.shape == "late_interaction" or item["length"] <= options.max_length:
+        if options.shape in HEADED or item["length"] <= options.max_length:
             items.append(item)
             kept.append(pair)
     if not kept:

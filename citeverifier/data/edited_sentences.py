@@ -1,0 +1,234 @@
+"""Sentences of documents with a fact exchanged: pairs to learn reading from, made of any documents, without a label.
+
+In a document a sentence of its own is told, and its edit is not; in the same document with each such sentence edited it
+is the other way round. So neither statement, length nor word overlap tells which is which, and a verifier has to read.
+The words that the documents do not bear out are marked (`Pair.unsupported`).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL
+from citeverifier.data.perturb import names, numbers, other_number
+from citeverifier.records import Document, Interval, Pair
+from citeverifier.text.language import Language, language
+from citeverifier.text.sentences import sentences
+
+WINDOW = 700  # characters of a document that are kept, whole sentences
+_WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
+_ENDING = 2  # letters by which words are taken for the same form: "-ed", "-ly", Polish cases
+_OTHER_WORDS = 0.35  # share of exchanged words that come from other documents
+_LOOSENED = 0.5  # share of sentences that lose a clause, brackets or some words, the same in both forms
+
+Exchange = tuple[int, int, str]  # text[start:end] becomes this
+Piece = tuple[str, str]  # of a sentence: as it is, and as edited
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document to edit, its language, and the group that keeps its pairs in one split."""
+
+    document: Document
+    lang: str
+    group: str
+
+
+def edited_sentences(sources: Iterable[Source], seed: int) -> Iterator[Pair]:
+    """The pairs of each document, four an edited sentence, in the order of the documents; drawn by `seed`.
+
+    Kinds are `edited:RULE`; documents without a sentence that a rule applies to give none.
+    """
+    sources = list(sources)
+    others = _words_by_form(sources)
+    for number, source in enumerate(sources):
+        rng = random.Random(f"{seed}:{number}:{source.document.title}")
+        yield from _pairs(source, f"edited:{number}", others, rng)
+
+
+def _pairs(source: Source, name: str, others: Mapping[tuple[str, str], Sequence[str]], rng: random.Random) -> Iterator[Pair]:
+    window = _window(sentences(source.document.text, source.lang), rng)
+    text, lang = " ".join(window), language(source.lang)
+    edited: list[tuple[str, list[Piece]]] = []
+    whole = []
+    for sentence in window:
+        rule, exchanges = _edit(sentence, text, lang, others, rng)
+        pieces = _pieces(sentence, exchanges)
+        whole.append("".join(after for _, after in pieces))
+        if exchanges:
+            edited.append((rule, _loosened(pieces, rng)))
+    title = source.document.title
+    for form, document in enumerate((Document(title, text), Document(title, " ".join(whole)))):
+        for number, (rule, pieces) in enumerate(edited):
+            for side in (form, 1 - form):
+                statement, changed = _side(pieces, side)
+                told = side == form
+                label: Interval = FULL if told else BELOW_FULL
+                identity = f"{name}/{number}/{form}{'' if told else '/corrupted'}"
+                yield Pair(
+                    identity, name, identity, source.lang, source.group, statement, (document,), f"edited:{rule}",
+                    None, *label, unsupported=() if told else changed,
+                )  # fmt: skip
+
+
+def _window(every: Sequence[str], rng: random.Random) -> list[str]:
+    """Neighbouring sentences of at most WINDOW characters (one at least), from a drawn one on."""
+    start = rng.randrange(len(every)) if len(every) > 3 else 0
+    kept: list[str] = []
+    for sentence in every[start:]:
+        if kept and sum(map(len, kept)) + len(sentence) > WINDOW:
+            break
+        kept.append(sentence)
+    return kept
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def _edit(
+    sentence: str, text: str, lang: Language, others: Mapping[tuple[str, str], Sequence[str]], rng: random.Random
+) -> tuple[str, list[Exchange]]:
+    """A rule and what it exchanges in the sentence; ("", []) where none applies."""
+    rules: list[tuple[str, Callable[[], list[Exchange]]]] = [
+        ("names_turned", lambda: _turned(_places(sentence, names(sentence, lang.code)), sentence, lang, rng)),
+        ("words_turned", lambda: _turned(_alike(sentence, lang, rng), sentence, lang, rng)),
+        ("name", lambda: _name(sentence, text, lang, rng)),
+        ("number", lambda: _number(sentence, text, rng)),
+        ("word", lambda: _word(sentence, text, lang, others, rng)),
+        ("opposite", lambda: _either(sentence, lang.opposites, rng)),
+        ("negation", lambda: _either(sentence, lang.negations, rng)),
+    ]
+    rng.shuffle(rules)
+    for rule, exchange in rules:
+        if made := exchange():
+            return rule, made
+    return "", []
+
+
+def _places(sentence: str, facts: Iterable[str]) -> list[tuple[int, int]]:
+    """Where each fact first stands in the sentence, as words of its own."""
+    found = [re.search(rf"(?<!\w){re.escape(fact)}(?!\w)", sentence) for fact in facts]
+    return sorted(match.span() for match in found if match)
+
+
+def _alike(sentence: str, lang: Language, rng: random.Random) -> list[tuple[int, int]]:
+    """Two small words of the same form; none where there are no two."""
+    by_form: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for start, end in _small_words(sentence, lang):
+        by_form[sentence[end - _ENDING : end]].append((start, end))
+    pairs = [same for same in by_form.values() if len({sentence[a:b] for a, b in same}) > 1]
+    return sorted(rng.sample(rng.choice(pairs), 2)) if pairs else []
+
+
+def _turned(places: Sequence[tuple[int, int]], sentence: str, lang: Language, rng: random.Random) -> list[Exchange]:
+    """Two of the places with each other's words; none where only listed words ("A, B and C") stand between them."""
+    if len(places) < 2:
+        return []
+    (a, b), (c, d) = sorted(rng.sample(list(places), 2))
+    first, second, between = sentence[a:b], sentence[c:d], sentence[b:c]
+    small = [word for word in re.findall(r"\w+", between) if not word[0].isupper()]
+    if set(first.split()) & set(second.split()) or not set(small) - set(lang.reply_words["and"] + lang.reply_words["or"]):
+        return []
+    return [(a, b, second), (c, d, first)]
+
+
+def _name(sentence: str, text: str, lang: Language, rng: random.Random) -> list[Exchange]:
+    places = _places(sentence, names(sentence, lang.code))
+    free = [name for name in names(text, lang.code) if not set(name.split()) & set(sentence.split())]
+    if not places or not free:
+        return []
+    start, end = rng.choice(places)
+    return [(start, end, rng.choice(free))]
+
+
+def _number(sentence: str, text: str, rng: random.Random) -> list[Exchange]:
+    places = _places(sentence, numbers(sentence))
+    if not places:
+        return []
+    start, end = rng.choice(places)
+    value = sentence[start:end]
+    alike = [number for number in numbers(text) if len(number) == len(value) and number != value]
+    return [(start, end, rng.choice(alike) if alike else other_number(value, value, text, rng))]
+
+
+def _word(
+    sentence: str, text: str, lang: Language, others: Mapping[tuple[str, str], Sequence[str]], rng: random.Random
+) -> list[Exchange]:
+    places = _small_words(sentence, lang)
+    if not places:
+        return []
+    start, end = rng.choice(places)
+    word = sentence[start:end]
+    near = [text[a:b] for a, b in _small_words(text, lang)]
+    if rng.random() < _OTHER_WORDS or not near:
+        near = [rng.choice(others[lang.code, word[-_ENDING:]]) for _ in range(4)]
+    alike = [other for other in near if other[-_ENDING:] == word[-_ENDING:] and other[:4] != word[:4]]
+    return [(start, end, rng.choice(alike))] if alike else []
+
+
+def _either(sentence: str, sides: Sequence[Sequence[str]], rng: random.Random) -> list[Exchange]:
+    """One side of a pair of words by the other; a longer side wins over one that it contains."""
+    both = [(a, b) for a, b in sides] + [(b, a) for a, b in sides]
+    present = [(place, after) for before, after in both for place in _places(sentence, [before])]
+    present = [(p, after) for p, after in present if not any(q != p and q[0] <= p[0] and p[1] <= q[1] for q, _ in present)]
+    if not present:
+        return []
+    (start, end), after = rng.choice(present)
+    return [(start, end, after)]
+
+
+def _small_words(text: str, lang: Language) -> list[tuple[int, int]]:
+    return [
+        match.span() for match in _WORD.finditer(text) if match.group().islower() and match.group() not in lang.stop_words
+    ]
+
+
+def _words_by_form(sources: Iterable[Source]) -> Mapping[tuple[str, str], Sequence[str]]:
+    by_form: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for source in sources:
+        text = source.document.text
+        for start, end in _small_words(text, language(source.lang)):
+            by_form[source.lang, text[end - _ENDING : end]].append(text[start:end])
+    return by_form
+
+
+# --- the two forms of a sentence ---------------------------------------------------------------------------------------
+
+
+def _pieces(sentence: str, exchanges: Iterable[Exchange]) -> list[Piece]:
+    pieces, at = [], 0
+    for start, end, after in sorted(exchanges):
+        pieces += [(sentence[at:start],) * 2, (sentence[start:end], after)]
+        at = end
+    return [*pieces, (sentence[at:],) * 2]
+
+
+def _loosened(pieces: list[Piece], rng: random.Random) -> list[Piece]:
+    """Some sentences without brackets, a clause at their end or some of their words: statements seldom quote."""
+    if rng.random() >= _LOOSENED:
+        return pieces
+    dropped = rng.choice((0.0, 0.1, 0.2))
+
+    def shorter(text: str) -> str:
+        text = re.sub(r"\s*\([^()]*\)", "", text)
+        return re.sub(r" [a-ząćęłńóśźż]{3,}(?= )", lambda m: "" if rng.random() < dropped else m.group(), text)
+
+    loosened = [(shorter(a),) * 2 if a == b else (a, b) for a, b in pieces]
+    tail = loosened[-1][0]
+    if "," in tail and rng.random() < 0.5:
+        loosened[-1] = (tail[: tail.rindex(",")] + ".",) * 2
+    return loosened
+
+
+def _side(pieces: Iterable[Piece], side: int) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """A form of the sentence (0 as it was, 1 edited), and the spans that the other form has otherwise."""
+    text, spans = "", []
+    for piece in pieces:
+        if piece[0] != piece[1]:
+            spans.append((len(text), len(text) + len(piece[side])))
+        text += piece[side]
+    return text, tuple(spans)
