@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from citeverifier.models.late_interaction_tokens import LateInteractionTokens, overlapping, pad
-from citeverifier.records import Pair
+from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document, render_pair
 
 if TYPE_CHECKING:
@@ -31,6 +31,22 @@ class LateInteractionInputs(LateInteractionTokens):
     def prepare(self, pair: Pair) -> dict[str, Any]:
         """`prepare_texts` of a pair."""
         return self.prepare_texts(self.statement_key(pair), [render_document(document) for document in pair.documents])
+
+    def borne_out(self, pair: Pair, counted: Sequence[bool]) -> list[int]:
+        """Whether the documents bear out each token of a labelled pair's statement: 1, 0, or -1 where it is not known.
+
+        All of a fully supported statement is borne out; of another that has `unsupported` spans all but those.
+        """
+        known = pair.support_min == Support.FULL or bool(pair.unsupported)
+        if not known:
+            return [-1] * len(counted)
+        offsets = iter(self.tokenizer.encode(pair.statement, add_special_tokens=False).offsets)
+        labels = []
+        for counts in counted:
+            start, end = next(offsets) if counts else (0, 0)
+            outside = all(end <= first or start >= last for first, last in pair.unsupported)
+            labels.append(int(outside) if counts else -1)
+        return labels
 
 
 class CrossEncoderInputs:

@@ -11,11 +11,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from citeverifier.models.bert_layers import BERT_KINDS, attend
 
 FIRST_POSITION = 32  # of a document: what stands early in it is told from what stands early in the statement
 SHARPNESS = 2.0  # of the soft minimum over token logits
+UNTOLD_WEIGHT = 3.0  # of a token that is not borne out, beside one that is
 
 
 class OneWayHead(nn.Module):
@@ -71,6 +73,7 @@ class OneWay(nn.Module):
         document_attention: Tensor,
         statement_index: Tensor,
         document_index: Tensor,
+        borne_out: Tensor | None = None,
         **_: Tensor,
     ) -> dict[str, Tensor]:
         """Logits of a batch of pairs over its distinct statements and documents, as `LateInteractionTokens` makes it.
@@ -80,9 +83,10 @@ class OneWay(nn.Module):
             document_ids, document_attention: (D, t), of each distinct document (window).
             statement_index: (n,) the statement of each pair.
             document_index: (n, k) the document windows of each pair, -1 where it has fewer than k.
+            borne_out: (n, s) whether the documents bear a token out, 1 or 0, -1 where that is not known.
 
         Returns:
-            {"logits": (n, 1), "tokens": (n, s)}, the second a logit a token: is it borne out?
+            {"logits": (n, 1)}; in training with `borne_out` also "token_losses": (n,).
         """
         documents = self._embedded(document_ids, FIRST_POSITION)
         statements = self._embedded(statement_ids, 0)
@@ -100,13 +104,26 @@ class OneWay(nn.Module):
             statements = attend(layer, statements, keys, values, seen)
             documents = attend(layer, documents, key, value, inside)
         logits, tokens = self.head(statements, statement_mask[statement_index])
-        return {"logits": logits, "tokens": tokens}
+        if borne_out is None or not self.training:
+            return {"logits": logits}
+        return {"logits": logits, "token_losses": token_losses(tokens, borne_out)}
 
     def _embedded(self, ids: Tensor, first: int) -> Tensor:
         padding = self.config.pad_token_id + 1 if self.config.model_type != "bert" else 0  # RoBERTa's kind counts on
         positions = torch.arange(first + padding, first + padding + ids.shape[1], device=ids.device)
         vectors: Tensor = self.encoder.embeddings(input_ids=ids, position_ids=positions.expand_as(ids))
         return vectors
+
+
+def token_losses(logits: Tensor, borne_out: Tensor) -> Tensor:
+    """The mean cross-entropy of the tokens of each pair whose label is known, (n,); 0 where none is.
+
+    Tokens that are not borne out count UNTOLD_WEIGHT times: they are few.
+    """
+    known = borne_out >= 0
+    weight = known * torch.where(borne_out == 0, UNTOLD_WEIGHT, 1.0)
+    losses = binary_cross_entropy_with_logits(logits, borne_out.clamp(min=0).float(), reduction="none")
+    return (weight * losses).sum(dim=1) / weight.sum(dim=1).clamp(min=1.0)
 
 
 def _of(documents: Tensor, chosen: Tensor) -> Tensor:

@@ -148,6 +148,8 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
         losses = interval_loss(outputs["logits"], rows, options.delta)
         if options.margin:
             losses = losses + options.margin * margin_loss(outputs["logits"], rows)
+        if "token_losses" in outputs:
+            losses = losses + rows[:, 2] * outputs["token_losses"]
         # num_items_in_batch counts label elements, so many a pair, over all accumulated batches
         return losses.mean() if num_items_in_batch is None else losses.sum() / (num_items_in_batch / rows.shape[1])
 

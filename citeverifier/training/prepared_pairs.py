@@ -49,6 +49,8 @@ def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Pre
     for pair in tqdm(pairs, desc="tokenising", disable=None, leave=False):
         try:
             item = inputs.prepare(pair)
+            if options.shape == "one_way":
+                item["borne_out"] = inputs.borne_out(pair, item["statement"][1])
         except StatementTooLong:
             continue
         if options.shape in HEADED or item["length"] <= options.max_length:
