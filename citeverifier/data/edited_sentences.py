@@ -50,7 +50,9 @@ def edited_sentences(sources: Iterable[Source], seed: int) -> Iterator[Pair]:
         yield from _pairs(source, f"edited:{number}", others, rng)
 
 
-def _pairs(source: Source, name: str, others: Mapping[tuple[str, str], Sequence[str]], rng: random.Random) -> Iterator[Pair]:
+def _pairs(
+    source: Source, name: str, others: Mapping[tuple[str, str], Sequence[str]], rng: random.Random
+) -> Iterator[Pair]:
     window = _window(sentences(source.document.text, source.lang), rng)
     text, lang = " ".join(window), language(source.lang)
     edited: list[tuple[str, list[Piece]]] = []
@@ -131,14 +133,17 @@ def _turned(places: Sequence[tuple[int, int]], sentence: str, lang: Language, rn
     (a, b), (c, d) = sorted(rng.sample(list(places), 2))
     first, second, between = sentence[a:b], sentence[c:d], sentence[b:c]
     small = [word for word in re.findall(r"\w+", between) if not word[0].isupper()]
-    if set(first.split()) & set(second.split()) or not set(small) - set(lang.reply_words["and"] + lang.reply_words["or"]):
+    if set(first.split()) & set(second.split()) or not set(small) - set(
+        lang.reply_words["and"] + lang.reply_words["or"]
+    ):
         return []
     return [(a, b, second), (c, d, first)]
 
 
 def _name(sentence: str, text: str, lang: Language, rng: random.Random) -> list[Exchange]:
     places = _places(sentence, names(sentence, lang.code))
-    free = [name for name in names(text, lang.code) if not set(name.split()) & set(sentence.split())]
+    own = set(re.findall(r"\w+", sentence))
+    free = [name for name in names(text, lang.code) if not own & set(re.findall(r"\w+", name))]
     if not places or not free:
         return []
     start, end = rng.choice(places)
@@ -174,7 +179,9 @@ def _either(sentence: str, sides: Sequence[Sequence[str]], rng: random.Random) -
     """One side of a pair of words by the other; a longer side wins over one that it contains."""
     both = [(a, b) for a, b in sides] + [(b, a) for a, b in sides]
     present = [(place, after) for before, after in both for place in _places(sentence, [before])]
-    present = [(p, after) for p, after in present if not any(q != p and q[0] <= p[0] and p[1] <= q[1] for q, _ in present)]
+    present = [
+        (p, after) for p, after in present if not any(q != p and q[0] <= p[0] and p[1] <= q[1] for q, _ in present)
+    ]
     if not present:
         return []
     (start, end), after = rng.choice(present)
@@ -183,7 +190,9 @@ def _either(sentence: str, sides: Sequence[Sequence[str]], rng: random.Random) -
 
 def _small_words(text: str, lang: Language) -> list[tuple[int, int]]:
     return [
-        match.span() for match in _WORD.finditer(text) if match.group().islower() and match.group() not in lang.stop_words
+        match.span()
+        for match in _WORD.finditer(text)
+        if match.group().islower() and match.group() not in lang.stop_words
     ]
 
 

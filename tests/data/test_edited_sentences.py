@@ -1,0 +1,56 @@
+"""Edited sentences: nothing but reading tells them apart, and what was exchanged is marked."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citeverifier.data.edited_sentences import Source, edited_sentences
+from citeverifier.data.mini import load_mini
+from citeverifier.records import Document, Pair, Support
+
+SOURCES = [
+    Source(document, example.lang, example.group) for example in load_mini("train") for document in example.documents
+]
+PAIRS = list(edited_sentences(SOURCES, seed=1))
+
+
+def test_every_statement_is_true_once_and_false_once() -> None:
+    by_statement: defaultdict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
+    for pair in PAIRS:
+        by_statement[pair.example, pair.statement][pair.support_min == Support.FULL] += 1
+    assert len(by_statement) > 500
+    assert all(counts[True] == counts[False] for counts in by_statement.values())
+
+
+def test_what_was_exchanged_is_marked() -> None:
+    for pair in PAIRS:
+        assert bool(pair.unsupported) == pair.id.endswith("/corrupted") == (pair.support_max == Support.PARTIAL)
+        for start, end in pair.unsupported:
+            assert 0 <= start < end <= len(pair.statement)
+            assert pair.statement[start:end].strip()
+
+
+def test_all_rules_are_used_in_both_languages() -> None:
+    rules = {"names_turned", "words_turned", "name", "number", "word", "opposite", "negation"}
+    for lang in ("en", "pl"):
+        assert {pair.kind.removeprefix("edited:") for pair in PAIRS if pair.lang == lang} == rules
+
+
+def test_the_same_seed_gives_the_same_pairs() -> None:
+    assert list(edited_sentences(SOURCES[:20], seed=1)) == list(edited_sentences(SOURCES[:20], seed=1))
+    assert list(edited_sentences(SOURCES[:20], seed=1)) != list(edited_sentences(SOURCES[:20], seed=2))
+
+
+@pytest.mark.parametrize("text", ["", "So.", "It is so and so."])
+def test_a_text_without_facts_gives_none_or_some(text: str) -> None:
+    assert all(isinstance(pair, Pair) for pair in edited_sentences([Source(Document("", text), "en", "g")], seed=1))
+
+
+@given(st.text(st.sampled_from("Ab C.,() 12źŻ-"), max_size=120), st.integers(0, 5))
+def test_any_text_is_taken(text: str, seed: int) -> None:
+    for pair in edited_sentences([Source(Document("T", text), "pl", "g")], seed):
+        assert pair.documents[0].title == "T"
