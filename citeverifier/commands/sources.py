@@ -67,8 +67,8 @@ class SourceSpec:
 
     @property
     def title(self) -> str:
-        """What reports call it: "fever", "natural/vitaminc"."""
-        return "/".join([self.data, *(str(self.settings[key]) for key in ("name",) if key in self.settings)])
+        """What reports call it: "fever", "natural/vitaminc", "close_reading/plain"."""
+        return "/".join([self.data, *(str(self.settings[key]) for key in ("name", "wording") if key in self.settings)])
 
 
 def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False, form: str = "pairs") -> list[Record]:

@@ -1,10 +1,11 @@
 """Close reading: short passages, each with statements that it supports and false twins that it does not, by us.
 
 `close_reading/` holds the passages and the dataset card: `close.jsonl.gz`, whose statements are in other words and may
-take some thinking, and `plain.jsonl.gz`, whose statements are plain and whose twins differ in few words. A line has `lang`,
-`documents` (one or two) and `statements`. A statement has its own `lang` and `text` and either a `twin` with its `kind`
-(then it is fully supported, by the documents at the positions `needs` alone where that is given), or what its `support`
-is instead: "partial", where the documents bear out one of its two parts, or "untold", where they say nothing of it.
+take some thinking, and `plain.jsonl.gz`, whose statements are plain and whose twins differ in few words. A line has
+`lang`, `documents` (one or two) and `statements`. A statement has its own `lang` and `text` and either a `twin` with
+its `kind` (then it is fully supported, by the documents at the positions `needs` alone where that is given), or what
+its `support` is instead: "partial", where the documents bear out one of its two parts, or "untold", where they say
+nothing of it.
 """
 
 from __future__ import annotations

@@ -24,13 +24,13 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from in_process import run_program
 from llm_server import ScriptedServer, says, status
 from scripted_model import competent
+from tiny_road import config, tiny_data
 from typer.testing import CliRunner
 
 from citeverifier.cli import app
 from citeverifier.commands import paper
 from citeverifier.commands.paper import commands, run
 from citeverifier.paths import configs_dir
-from data_gen.__main__ import run as make_data
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
@@ -54,11 +54,6 @@ def in_process(name: str, command: str) -> None:
     else:
         ran = run_program(words[1].replace("data_gen", "data_gen.__main__"), Path.cwd(), *words[2:])
         assert ran.returncode == 0, ran.stderr
-
-
-def config(*overrides: str) -> Any:
-    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        return compose("paper", overrides=list(overrides))
 
 
 def short_steps(folder: Path, **steps: str) -> Any:
@@ -179,20 +174,6 @@ def test_a_step_that_was_killed_goes_on_and_those_before_it_do_not_run_again(tmp
     assert (tmp_path / "one").read_text() == "x"
 
 
-def tiny_data(folder: Path) -> None:
-    """The data steps of tiny, in this process."""
-
-    def call(name: str, command: str) -> None:
-        with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-            make_data(compose("data_gen", overrides=shlex.split(command)[3:]))
-
-    paper._call = call
-    road = config("size=tiny", f"output_dir={folder}", "limit.training=20", "limit.benchmark=10")
-    road.skip = [name for name in road.steps if name not in ("training", "benchmark")]
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    run(road)
-
-
 def bytes_of(folder: Path) -> dict[str, bytes]:
     """All files by name, less the seconds that stages took."""
     files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -200,10 +181,12 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_twenty_kills_leave_the_same_bytes(tmp_path: Path) -> None:
-    fork = multiprocessing.get_context("fork")  # a walk begins at once, without half a minute of imports for twenty
+    # A walk begins at once, its imports made before. A fork of this process, which has threads, may hang.
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(["tiny_road"])
     rng, kills, walks = random.Random(13), 0, 0
     started = time.monotonic()
-    undisturbed = fork.Process(target=tiny_data, args=(tmp_path / "undisturbed",))
+    undisturbed = server.Process(target=tiny_data, args=(tmp_path / "undisturbed",))
     undisturbed.start()
     undisturbed.join()
     seconds = time.monotonic() - started
@@ -212,7 +195,7 @@ def test_twenty_kills_leave_the_same_bytes(tmp_path: Path) -> None:
     assert {"data/train.jsonl", "benchmark/examples_test.jsonl", "benchmark/review/review.csv"} <= set(expected)
     while kills < 20:
         while True:
-            walk = fork.Process(target=tiny_data, args=(tmp_path / f"killed{walks}",))
+            walk = server.Process(target=tiny_data, args=(tmp_path / f"killed{walks}",))
             walk.start()
             walk.join(rng.uniform(0, seconds / 2) if kills < 20 else None)
             if walk.exitcode is not None:

@@ -80,7 +80,7 @@ def test_a_bad_line_is_named(tmp_path: Path, wrong: dict[str, object], said: str
 
 
 def test_another_wording_is_refused() -> None:
-    with pytest.raises(ValueError, match="data.wording: expected one of close, plain, got 'loose'"):
+    with pytest.raises(ValueError, match=r"data\.wording: expected one of close, plain, got 'loose'"):
         load_close_reading("test", "loose")  # type: ignore[arg-type]
 
 

@@ -1,0 +1,34 @@
+"""The papers' road on the bundled set, for processes of their own."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+
+from citeverifier.commands import paper
+from citeverifier.paths import configs_dir
+from data_gen.__main__ import run as make_data
+
+
+def config(*overrides: str) -> Any:
+    """The road's config."""
+    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+        return compose("paper", overrides=list(overrides))
+
+
+def tiny_data(folder: Path) -> None:
+    """The data steps of tiny, in this process."""
+
+    def call(name: str, command: str) -> None:
+        with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+            make_data(compose("data_gen", overrides=shlex.split(command)[3:]))
+
+    paper._call = call
+    road = config("size=tiny", f"output_dir={folder}", "limit.training=20", "limit.benchmark=10")
+    road.skip = [name for name in road.steps if name not in ("training", "benchmark")]
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    paper.run(road)
