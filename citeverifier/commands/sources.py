@@ -16,7 +16,7 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import InterpolationResolutionError
 
-from citeverifier.data.contrasts import with_contrasts
+from citeverifier.data.edited_sentences import edited_sentences
 from citeverifier.data.load import (
     PairBuilder,
     Record,
@@ -143,7 +143,7 @@ def training_data(
     kind_weights: Mapping[str, float],
     dev_limit: int | None,
     titles: Mapping[str, float] | None = None,
-    contrasts: float = 0.0,
+    edits: float = 0.0,
     form: str = "pairs",
     most_documents: int | None = None,
     binary: bool = False,
@@ -151,8 +151,8 @@ def training_data(
     """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
 
     `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
-    ("replaced"). `contrasts`: the share that gets a contrast (data/contrasts.py). `form`: what is read of data_gen's
-    folders. `most_documents`, `binary`: as in `usable`.
+    ("replaced"). `edits`: so many edited sentences of their documents a pair (data/edited_sentences.py). `form`: what
+    is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
     """
     sources, dev, held_out = alternatives(sources, dev, held_out)
     specs = [SourceSpec.parse(spec) for spec in sources]
@@ -187,8 +187,8 @@ def training_data(
         report["dev"].append({"data": spec.title} | asdict(fingerprint(records)))
     dev_pairs = take(dev_pairs, dev_limit, seed)
     report["dev_pairs"] = len(dev_pairs)
-    if contrasts:
-        train_pairs = list(with_contrasts(train_pairs, contrasts, seed))
+    if edits:
+        train_pairs += edited_sentences(train_pairs, round(edits * len(train_pairs)), seed)
     if titles:
         train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))
     return TrainingData(train_pairs, dev_pairs, report)

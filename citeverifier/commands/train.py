@@ -41,7 +41,7 @@ def run(config: DictConfig) -> Trained:
         kind_weights=data["kind_weights"],
         dev_limit=data["dev_limit"],
         titles=data["titles"],
-        contrasts=data["contrasts"],
+        edits=data["edits"],
         form=config.pairs.form,
         most_documents=config.pairs.most_documents,
         binary=config.pairs.binary,

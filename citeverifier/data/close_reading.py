@@ -33,6 +33,7 @@ from citeverifier.records import (
     read_jsonl,
     read_record,
 )
+from citeverifier.text.changed_words import changed_words
 
 Wording = Literal["close", "plain"]
 FOLDER = Path(__file__).parent / "close_reading"
@@ -80,6 +81,8 @@ def load_close_reading(
 ) -> list[Pair]:
     """The pairs of a split of the passages of a `wording`, or of a file, by passage; a twin follows its statement.
 
+    The words that a twin has otherwise are its `unsupported` spans, where few differ.
+
     Over two documents a statement that one of them bears out alone is asked of that one, too (full), and one that needs
     both of one of them (none to partial). In training and dev a passage's first statement is also asked of the passage
     before (none): else no pair would be below partial for certain. Raises RecordError with file:line at a bad line,
@@ -105,7 +108,8 @@ def _pairs(passage: Passage) -> Iterator[Pair]:
             yield _pair(documents, statement.text, statement.lang, example, name, statement.kind, label, tail)
             if statement.twin is not None and label == FULL:
                 twin = f"{name}/corrupted"
-                yield _pair(documents, statement.twin, statement.lang, example, twin, statement.kind, BELOW_FULL, tail)
+                pair = _pair(documents, statement.twin, statement.lang, example, twin, statement.kind, BELOW_FULL, tail)
+                yield replace(pair, unsupported=changed_words(statement.text, statement.twin))
 
 
 def _with_irrelevant(pairs: Iterable[Pair]) -> Iterator[Pair]:

@@ -7,54 +7,58 @@ The words that the documents do not bear out are marked (`Pair.unsupported`).
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL
 from citeverifier.data.perturb import names, numbers, other_number
 from citeverifier.records import Document, Interval, Pair
-from citeverifier.text.language import Language, language
+from citeverifier.text.language import Language, guess_language, language
 from citeverifier.text.sentences import sentences
 
 WINDOW = 700  # characters of a document that are kept, whole sentences
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
 _ENDING = 2  # letters by which words are taken for the same form: "-ed", "-ly", Polish cases
+_SAMPLED = 2000  # documents that other words come from
 _OTHER_WORDS = 0.35  # share of exchanged words that come from other documents
 _LOOSENED = 0.5  # share of sentences that lose a clause, brackets or some words, the same in both forms
 
 Exchange = tuple[int, int, str]  # text[start:end] becomes this
 Piece = tuple[str, str]  # of a sentence: as it is, and as edited
+OtherWords = Mapping[tuple[str, str], Sequence[str]]  # small words of all documents by language and ending
 
 
-@dataclass(frozen=True)
-class Source:
-    """A document to edit, its language, and the group that keeps its pairs in one split."""
+def edited_sentences(pairs: Iterable[Pair], count: int, seed: int) -> list[Pair]:
+    """At least `count` pairs of edited sentences of the documents of `pairs`, in their groups; drawn by `seed`.
 
-    document: Document
-    lang: str
-    group: str
-
-
-def edited_sentences(sources: Iterable[Source], seed: int) -> Iterator[Pair]:
-    """The pairs of each document, four an edited sentence, in the order of the documents; drawn by `seed`.
-
-    Kinds are `edited:RULE`; documents without a sentence that a rule applies to give none.
+    Four pairs an edited sentence, whole documents at a time, in several windows where there are too few of them; fewer
+    pairs where no rule applies to any document. Kinds are `edited:RULE`.
     """
-    sources = list(sources)
-    others = _words_by_form(sources)
-    for number, source in enumerate(sources):
-        rng = random.Random(f"{seed}:{number}:{source.document.title}")
-        yield from _pairs(source, f"edited:{number}", others, rng)
+    groups = {document: pair.group for pair in pairs for document in pair.documents}
+    documents = [(document, guess_language(document.text)) for document in groups]
+    others = _words_by_form(random.Random(seed).sample(documents, min(len(documents), _SAMPLED)))
+    made: list[Pair] = []
+    for draw in itertools.count():
+        before = len(made)
+        for number in random.Random(f"{seed}:{draw}").sample(range(len(documents)), len(documents)):
+            if len(made) >= count:
+                return made
+            document, lang = documents[number]
+            rng = random.Random(f"{seed}:{draw}:{number}:{document.title}")
+            made += _pairs(document, lang, groups[document], f"edited:{draw}:{number}", others, rng)
+        if len(made) == before:
+            break
+    return made
 
 
 def _pairs(
-    source: Source, name: str, others: Mapping[tuple[str, str], Sequence[str]], rng: random.Random
+    source: Document, code: str, group: str, name: str, others: OtherWords, rng: random.Random
 ) -> Iterator[Pair]:
-    window = _window(sentences(source.document.text, source.lang), rng)
-    text, lang = " ".join(window), language(source.lang)
+    window = _window(sentences(source.text, code), rng)
+    text, lang = " ".join(window), language(code)
     edited: list[tuple[str, list[Piece]]] = []
     whole = []
     for sentence in window:
@@ -63,8 +67,7 @@ def _pairs(
         whole.append("".join(after for _, after in pieces))
         if exchanges:
             edited.append((rule, _loosened(pieces, rng)))
-    title = source.document.title
-    for form, document in enumerate((Document(title, text), Document(title, " ".join(whole)))):
+    for form, document in enumerate((Document(source.title, text), Document(source.title, " ".join(whole)))):
         for number, (rule, pieces) in enumerate(edited):
             for side in (form, 1 - form):
                 statement, changed = _side(pieces, side)
@@ -72,8 +75,8 @@ def _pairs(
                 label: Interval = FULL if told else BELOW_FULL
                 identity = f"{name}/{number}/{form}{'' if told else '/corrupted'}"
                 yield Pair(
-                    identity, name, identity, source.lang, source.group, statement, (document,), f"edited:{rule}",
-                    None, *label, unsupported=() if told else changed,
+                    identity, name, identity, code, group, statement, (document,), f"edited:{rule}", None, *label,
+                    unsupported=() if told else changed,
                 )  # fmt: skip
 
 
@@ -92,7 +95,7 @@ def _window(every: Sequence[str], rng: random.Random) -> list[str]:
 
 
 def _edit(
-    sentence: str, text: str, lang: Language, others: Mapping[tuple[str, str], Sequence[str]], rng: random.Random
+    sentence: str, text: str, lang: Language, others: OtherWords, rng: random.Random
 ) -> tuple[str, list[Exchange]]:
     """A rule and what it exchanges in the sentence; ("", []) where none applies."""
     rules: list[tuple[str, Callable[[], list[Exchange]]]] = [
@@ -132,10 +135,9 @@ def _turned(places: Sequence[tuple[int, int]], sentence: str, lang: Language, rn
         return []
     (a, b), (c, d) = sorted(rng.sample(list(places), 2))
     first, second, between = sentence[a:b], sentence[c:d], sentence[b:c]
-    small = [word for word in re.findall(r"\w+", between) if not word[0].isupper()]
-    if set(first.split()) & set(second.split()) or not set(small) - set(
-        lang.reply_words["and"] + lang.reply_words["or"]
-    ):
+    listing = {*lang.reply_words["and"], *lang.reply_words["or"]}
+    small = {word for word in re.findall(r"\w+", between) if not word[0].isupper()}
+    if set(first.split()) & set(second.split()) or small <= listing:
         return []
     return [(a, b, second), (c, d, first)]
 
@@ -160,9 +162,7 @@ def _number(sentence: str, text: str, rng: random.Random) -> list[Exchange]:
     return [(start, end, rng.choice(alike) if alike else other_number(value, value, text, rng))]
 
 
-def _word(
-    sentence: str, text: str, lang: Language, others: Mapping[tuple[str, str], Sequence[str]], rng: random.Random
-) -> list[Exchange]:
+def _word(sentence: str, text: str, lang: Language, others: OtherWords, rng: random.Random) -> list[Exchange]:
     places = _small_words(sentence, lang)
     if not places:
         return []
@@ -170,7 +170,8 @@ def _word(
     word = sentence[start:end]
     near = [text[a:b] for a, b in _small_words(text, lang)]
     if rng.random() < _OTHER_WORDS or not near:
-        near = [rng.choice(others[lang.code, word[-_ENDING:]]) for _ in range(4)]
+        known = others.get((lang.code, word[-_ENDING:]), near)
+        near = [rng.choice(known) for _ in range(4)] if known else []
     alike = [other for other in near if other[-_ENDING:] == word[-_ENDING:] and other[:4] != word[:4]]
     return [(start, end, rng.choice(alike))] if alike else []
 
@@ -179,13 +180,12 @@ def _either(sentence: str, sides: Sequence[Sequence[str]], rng: random.Random) -
     """One side of a pair of words by the other; a longer side wins over one that it contains."""
     both = [(a, b) for a, b in sides] + [(b, a) for a, b in sides]
     present = [(place, after) for before, after in both for place in _places(sentence, [before])]
-    present = [
-        (p, after) for p, after in present if not any(q != p and q[0] <= p[0] and p[1] <= q[1] for q, _ in present)
+    outer = [
+        (start, end, after)
+        for (start, end), after in present
+        if not any((a, b) != (start, end) and a <= start and end <= b for (a, b), _ in present)
     ]
-    if not present:
-        return []
-    (start, end), after = rng.choice(present)
-    return [(start, end, after)]
+    return [rng.choice(outer)] if outer else []
 
 
 def _small_words(text: str, lang: Language) -> list[tuple[int, int]]:
@@ -196,16 +196,16 @@ def _small_words(text: str, lang: Language) -> list[tuple[int, int]]:
     ]
 
 
-def _words_by_form(sources: Iterable[Source]) -> Mapping[tuple[str, str], Sequence[str]]:
+def _words_by_form(documents: Iterable[tuple[Document, str]]) -> OtherWords:
     by_form: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for source in sources:
-        text = source.document.text
-        for start, end in _small_words(text, language(source.lang)):
-            by_form[source.lang, text[end - _ENDING : end]].append(text[start:end])
+    for document, code in documents:
+        text = document.text
+        for start, end in _small_words(text, language(code)):
+            by_form[code, text[end - _ENDING : end]].append(text[start:end])
     return by_form
 
 
-# --- the two forms of a sentence ---------------------------------------------------------------------------------------
+# --- the two forms of a sentence --------------------------------------------------------------------------------------
 
 
 def _pieces(sentence: str, exchanges: Iterable[Exchange]) -> list[Piece]:

@@ -32,6 +32,17 @@ class LateInteractionInputs(LateInteractionTokens):
         """`prepare_texts` of a pair."""
         return self.prepare_texts(self.statement_key(pair), [render_document(document) for document in pair.documents])
 
+    def collate(self, prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+        """A batch; with "borne_out" of its items as the labels of tokens (n, s), padded with -1."""
+        import torch
+
+        batch = super().collate(prepared)
+        if "borne_out" in prepared[0]:
+            width = batch["statement_ids"].shape[1]
+            rows = [[*item["borne_out"], *[-1] * (width - len(item["borne_out"]))] for item in prepared]
+            batch["borne_out"] = torch.tensor(rows)
+        return batch
+
     def borne_out(self, pair: Pair, counted: Sequence[bool]) -> list[int]:
         """Whether the documents bear out each token of a labelled pair's statement: 1, 0, or -1 where it is not known.
 

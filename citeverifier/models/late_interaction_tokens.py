@@ -159,16 +159,4 @@ class LateInteractionTokens:
             "statement_index": torch.tensor(statement_index),
             "document_index": torch.tensor([[*row, *[-1] * (most - len(row))] for row in document_index]),
             "document_owner": torch.tensor([[*i["owners"], *[-1] * (most - len(i["owners"]))] for i in prepared]),
-            **self._token_labels(prepared),
         }
-
-    @staticmethod
-    def _token_labels(prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Whether the documents bear out each statement token (n, s): 1, 0, or -1 where it is not known."""
-        if "borne_out" not in prepared[0]:
-            return {}
-        width = width_of([item["statement"][0] for item in prepared])
-        rows = [[*item["borne_out"], *[-1] * (width - len(item["borne_out"]))] for item in prepared]
-        import torch
-
-        return {"borne_out": torch.tensor(rows)}

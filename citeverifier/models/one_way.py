@@ -1,8 +1,9 @@
 """One-way reading: the ordinal verifier whose statements read their documents, word by word.
 
 One encoder of BERT's kind reads each document by itself, once, however many statements ask about it. A statement's
-tokens attend to themselves and, in every layer, to the tokens of its documents; documents never see a statement. What a
-token then is tells whether the documents bear it out: a logit a token, pooled with learnt salience, and one of the whole.
+tokens attend to themselves and, in every layer, to the tokens of its documents; documents never see a statement. What
+a token then is tells whether the documents bear it out: a logit a token, pooled with learnt salience, and one of the
+whole.
 """
 
 from __future__ import annotations

@@ -107,9 +107,10 @@ class OrdinalVerifier(Scorer):
             inputs = LateInteractionInputs.of(tokenizer, self.config.max_length, limit, self.config.reads_context)
             if int8:
                 model.encoder = in_int8(model.encoder)
+            one_way = self.config.shape == "one_way"
             if compile:
-                model.encoder.compile(dynamic=True)
-            engine: Any = (OneWayEngine if self.config.shape == "one_way" else LateInteractionEngine)(model, inputs)
+                (model if one_way else model.encoder).compile(dynamic=True)
+            engine: Any = OneWayEngine(model, inputs) if one_way else LateInteractionEngine(model, inputs)
         elif int8:
             raise ValueError(
                 f"verifier.dtype=int8: {self.path} is a cross-encoder, whose scores suffer from it; use dtype=auto"

@@ -18,14 +18,15 @@ from citeverifier.commands.sources import alternatives
 from citeverifier.commands.train import run
 from citeverifier.models.checkpoint import read_config
 from citeverifier.paths import configs_dir
+from citeverifier.records import Pair, Support
 from citeverifier.training.hyperparameters import TrainingOptions
+from citeverifier.verifiers.ordinal import OrdinalVerifier
 
 EXPERIMENTS = {
     None: "bert",
     "herbert": "bert",
     "paper1": "bert",
     "xlmr": "xlm-roberta",
-    "xlmr_base": "xlm-roberta",
     "mmbert": "modernbert",
 }
 commands = runpy.run_path(str(configs_dir().parent / "benchmarks" / "study.py"))["commands"]
@@ -58,6 +59,23 @@ def test_every_experiment_runs_end_to_end(
     assert report["data"]["sources"][0]["data"] == "mini"
     assert len(report["data"]["sources"][0]["sha256"]) == 64
     assert "mini" in (trained.folder / "README.md").read_text()
+
+
+def test_one_way_reading_trains_on_edited_sentences_too(
+    tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    trained = run(
+        composed("model=one_way", "data.edits=0.5", f"backbone.name={tiny('bert')}", "output_dir=out", *SMALL)
+    )
+    config = read_config(trained.folder)
+    assert config.shape == "one_way"
+    kinds = json.loads((trained.folder / "training.json").read_text())["kinds"]
+    edited = kinds.pop("edited")
+    assert edited >= sum(kinds.values()) / 2 > edited - 32  # whole documents at a time
+    assert "texts of their own" in (trained.folder / "README.md").read_text()
+    scores = OrdinalVerifier(str(trained.folder)).score([Pair.of("A river flows.", ["A river."])], Support.FULL)
+    assert 0 < scores.values[0] < 1
 
 
 def test_a_finished_run_is_pushed_where_the_config_says_so(

@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citeverifier.data.edited_sentences import Source, edited_sentences
+from citeverifier.data.edited_sentences import edited_sentences
 from citeverifier.data.mini import load_mini
+from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.records import Document, Pair, Support
 
-SOURCES = [
-    Source(document, example.lang, example.group) for example in load_mini("train") for document in example.documents
-]
-PAIRS = list(edited_sentences(SOURCES, seed=1))
+FROM = list(ordinal_pairs(load_mini("train")))
+PAIRS = edited_sentences(FROM, 6000, seed=1)
+
+
+def of(text: str) -> Pair:
+    return Pair.of("Anything.", [Document("T", text)])
 
 
 def test_every_statement_is_true_once_and_false_once() -> None:
@@ -41,16 +44,23 @@ def test_all_rules_are_used_in_both_languages() -> None:
 
 
 def test_the_same_seed_gives_the_same_pairs() -> None:
-    assert list(edited_sentences(SOURCES[:20], seed=1)) == list(edited_sentences(SOURCES[:20], seed=1))
-    assert list(edited_sentences(SOURCES[:20], seed=1)) != list(edited_sentences(SOURCES[:20], seed=2))
+    assert edited_sentences(FROM[:20], 50, seed=1) == edited_sentences(FROM[:20], 50, seed=1)
+    assert edited_sentences(FROM[:20], 50, seed=1) != edited_sentences(FROM[:20], 50, seed=2)
+
+
+def test_there_are_as_many_as_are_asked_for_of_few_documents_too() -> None:
+    made = edited_sentences(FROM[:3], 300, seed=1)
+    assert 300 <= len(made) < 400
+    assert len({pair.id for pair in made}) == len(made)
+    assert {pair.group for pair in made} <= {pair.group for pair in FROM[:3]}
 
 
 @pytest.mark.parametrize("text", ["", "So.", "It is so and so."])
-def test_a_text_without_facts_gives_none_or_some(text: str) -> None:
-    assert all(isinstance(pair, Pair) for pair in edited_sentences([Source(Document("", text), "en", "g")], seed=1))
+def test_a_text_without_facts_gives_few_or_none(text: str) -> None:
+    assert len(edited_sentences([of(text)], 1, seed=1)) in (0, 4)
 
 
 @given(st.text(st.sampled_from("Ab C.,() 12źŻ-"), max_size=120), st.integers(0, 5))
 def test_any_text_is_taken(text: str, seed: int) -> None:
-    for pair in edited_sentences([Source(Document("T", text), "pl", "g")], seed):
+    for pair in edited_sentences([of(text)], 8, seed):
         assert pair.documents[0].title == "T"

@@ -129,5 +129,5 @@ def test_a_checkpoint_comes_back(built: Built, some_pairs: list[Pair], tmp_path:
 
 
 def test_other_encoders_are_refused(tiny: Any) -> None:
-    with pytest.raises(ValueError, match="one-way reading: expected an encoder of bert, .*, got modernbert"):
+    with pytest.raises(ValueError, match=r"one-way reading: expected an encoder of bert, .*, got modernbert"):
         OneWay(AutoModel.from_pretrained(tiny("modernbert")))
