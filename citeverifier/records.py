@@ -149,8 +149,8 @@ class Pair:
 
     `support_min <= true support <= support_max`; both are None when unlabelled. `statement_id` is shared by every
     pair of one statement; its twin's ends in "/corrupted". `evidence`: sentences of the documents that people took the
-    support from, as they copied them. `unsupported`: spans (start, end) of the statement that people marked as not
-    supported. `weight` scales the training loss and is no part of files. What is left empty of `example`,
+    support from, as they copied them. `unsupported`: spans (start, end) of the statement that are known not to
+    be supported. `weight` scales the training loss and is no part of files. What is left empty of `example`,
     `statement_id` and `group` is the id (of `group`: the example's).
     """
 

@@ -107,14 +107,13 @@ def tiny_checkpoint(folder: Path, backbone: Path, shape: Any = "cross_encoder", 
     from transformers import AutoModel, AutoModelForSequenceClassification
 
     from citeverifier.evaluation.reporting.model_card import model_card
-    from citeverifier.models.checkpoint import CheckpointConfig, load_tokenizer, save_checkpoint
+    from citeverifier.models.checkpoint import HEADED, CheckpointConfig, load_tokenizer, save_checkpoint, with_head
     from citeverifier.models.cut_points import last_linear
-    from citeverifier.models.late_interaction import LateInteraction
 
     torch.manual_seed(1)
     tokenizer = load_tokenizer(str(backbone), max_length)
-    if shape == "late_interaction":
-        model: Any = LateInteraction(AutoModel.from_pretrained(backbone))
+    if shape in HEADED:
+        model: Any = with_head(AutoModel.from_pretrained(backbone), shape)
     else:
         model = AutoModelForSequenceClassification.from_pretrained(backbone, num_labels=1)
         with torch.no_grad():  # a random encoder says nearly the same of all texts: spread and centre its logits

@@ -106,6 +106,8 @@ class TrainingData:
         """What is trained on, and how much of it."""
         sources = ", ".join(f"{source['data']} {source['pairs']:,} pairs" for source in self.report["sources"])
         dev = ", ".join(dev["data"] for dev in self.report["dev"])
+        if edited := self.report.get("edited_pairs"):
+            sources += f", {edited:,} pairs of edited sentences"
         return f"training data: {sources}; dev {len(self.dev):,} pairs of {dev}"
 
 
@@ -151,7 +153,7 @@ def training_data(
     """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
 
     `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
-    ("replaced"). `edits`: so many edited sentences of their documents a pair (data/edited_sentences.py). `form`: what
+    ("replaced"). `edits`: for each of them so many pairs of edited sentences (data/edited_sentences.py). `form`: what
     is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
     """
     sources, dev, held_out = alternatives(sources, dev, held_out)
@@ -188,7 +190,10 @@ def training_data(
     dev_pairs = take(dev_pairs, dev_limit, seed)
     report["dev_pairs"] = len(dev_pairs)
     if edits:
-        train_pairs += edited_sentences(train_pairs, round(edits * len(train_pairs)), seed)
+        made, _ = drop_leaks(edited_sentences(train_pairs, round(edits * len(train_pairs)), seed), guarded)
+        edited, _ = usable(to_pairs(made, build), most_documents, binary)
+        report["edited_pairs"] = len(edited)
+        train_pairs += weigh(edited, 1.0, kind_weights)
     if titles:
         train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))
     return TrainingData(train_pairs, dev_pairs, report)

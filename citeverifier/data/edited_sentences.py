@@ -24,21 +24,26 @@ _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
 _ENDING = 2  # letters by which words are taken for the same form: "-ed", "-ly", Polish cases
 _SAMPLED = 2000  # documents that other words come from
 _OTHER_WORDS = 0.35  # share of exchanged words that come from other documents
-_LOOSENED = 0.5  # share of sentences that lose a clause, brackets or some words, the same in both forms
+_LOOSENED = 0.5  # share of sentences that lose brackets and a clause, the same in both forms
+_FEW_WORDS = 4  # shorter sentences are headings and signatures
+_CLAUSE = re.compile(r",(?=\s)[^,]*$")  # at the end of a sentence; not the comma of a number
 
 Exchange = tuple[int, int, str]  # text[start:end] becomes this
 Piece = tuple[str, str]  # of a sentence: as it is, and as edited
 OtherWords = Mapping[tuple[str, str], Sequence[str]]  # small words of all documents by language and ending
 
 
-def edited_sentences(pairs: Iterable[Pair], count: int, seed: int) -> list[Pair]:
+def edited_sentences(pairs: Sequence[Pair], count: int, seed: int) -> list[Pair]:
     """At least `count` pairs of edited sentences of the documents of `pairs`, in their groups; drawn by `seed`.
 
     Four pairs an edited sentence, whole documents at a time, in several windows where there are too few of them; fewer
-    pairs where no rule applies to any document. Kinds are `edited:RULE`.
+    pairs where no rule applies to any document. Kinds are `edited:RULE`. Documents in a language that no pair is in are
+    left out.
     """
     groups = {document: pair.group for pair in pairs for document in pair.documents}
+    known = {pair.lang for pair in pairs}
     documents = [(document, guess_language(document.text)) for document in groups]
+    documents = [(document, code) for document, code in documents if code in known]
     others = _words_by_form(random.Random(seed).sample(documents, min(len(documents), _SAMPLED)))
     made: list[Pair] = []
     for draw in itertools.count():
@@ -46,9 +51,9 @@ def edited_sentences(pairs: Iterable[Pair], count: int, seed: int) -> list[Pair]
         for number in random.Random(f"{seed}:{draw}").sample(range(len(documents)), len(documents)):
             if len(made) >= count:
                 return made
-            document, lang = documents[number]
+            document, code = documents[number]
             rng = random.Random(f"{seed}:{draw}:{number}:{document.title}")
-            made += _pairs(document, lang, groups[document], f"edited:{draw}:{number}", others, rng)
+            made += _pairs(document, code, groups[document], f"edited:{draw}:{number}", others, rng)
         if len(made) == before:
             break
     return made
@@ -62,30 +67,36 @@ def _pairs(
     edited: list[tuple[str, list[Piece]]] = []
     whole = []
     for sentence in window:
-        rule, exchanges = _edit(sentence, text, lang, others, rng)
+        rule, exchanges = _edit(sentence, text, lang, others, rng) if len(sentence.split()) >= _FEW_WORDS else ("", [])
         pieces = _pieces(sentence, exchanges)
-        whole.append("".join(after for _, after in pieces))
+        whole.append(_side(pieces, 1)[0])
         if exchanges:
-            edited.append((rule, _loosened(pieces, rng)))
-    for form, document in enumerate((Document(source.title, text), Document(source.title, " ".join(whole)))):
-        for number, (rule, pieces) in enumerate(edited):
+            edited.append((rule, pieces))
+    texts = text, " ".join(whole)
+    # A sentence that is told twice may still stand in the other document.
+    edited = [(rule, pieces) for rule, pieces in edited if not any(_side(pieces, s)[0] in texts[1 - s] for s in (0, 1))]
+    loosened = [(rule, _loosened(pieces, rng)) for rule, pieces in edited]
+    for form, content in enumerate(texts):
+        document = Document(source.title, content)
+        for number, (rule, pieces) in enumerate(loosened):
             for side in (form, 1 - form):
                 statement, changed = _side(pieces, side)
                 told = side == form
                 label: Interval = FULL if told else BELOW_FULL
-                identity = f"{name}/{number}/{form}{'' if told else '/corrupted'}"
+                said = f"{name}/{number}/{'edited' if side else 'own'}"
                 yield Pair(
-                    identity, name, identity, code, group, statement, (document,), f"edited:{rule}", None, *label,
+                    f"{said}/{form}", name, said, code, group, statement, (document,), f"edited:{rule}", None, *label,
                     unsupported=() if told else changed,
                 )  # fmt: skip
 
 
 def _window(every: Sequence[str], rng: random.Random) -> list[str]:
-    """Neighbouring sentences of at most WINDOW characters (one at least), from a drawn one on."""
+    """Neighbouring sentences of at most WINDOW characters, from a drawn one on; longer ones (tables) are left out."""
+    every = [sentence for sentence in every if len(sentence) <= WINDOW]
     start = rng.randrange(len(every)) if len(every) > 3 else 0
     kept: list[str] = []
     for sentence in every[start:]:
-        if kept and sum(map(len, kept)) + len(sentence) > WINDOW:
+        if sum(map(len, kept)) + len(sentence) > WINDOW:
             break
         kept.append(sentence)
     return kept
@@ -130,16 +141,21 @@ def _alike(sentence: str, lang: Language, rng: random.Random) -> list[tuple[int,
 
 
 def _turned(places: Sequence[tuple[int, int]], sentence: str, lang: Language, rng: random.Random) -> list[Exchange]:
-    """Two of the places with each other's words; none where only listed words ("A, B and C") stand between them."""
+    """Two of the places with each other's words; none where they stand in one list ("A, B and C")."""
     if len(places) < 2:
         return []
     (a, b), (c, d) = sorted(rng.sample(list(places), 2))
     first, second, between = sentence[a:b], sentence[c:d], sentence[b:c]
-    listing = {*lang.reply_words["and"], *lang.reply_words["or"]}
-    small = {word for word in re.findall(r"\w+", between) if not word[0].isupper()}
-    if set(first.split()) & set(second.split()) or small <= listing:
+    links = "|".join(map(re.escape, (*lang.reply_words["and"], *lang.reply_words["or"])))
+    items = re.split(rf"[,;&()]|\b(?:{links})\b", between)
+    if set(first.split()) & set(second.split()) or (len(items) > 1 and all(_is_item(item, lang) for item in items)):
         return []
     return [(a, b, second), (c, d, first)]
+
+
+def _is_item(text: str, lang: Language) -> bool:
+    """Whether a text has at most one word that is neither a name's nor a small one."""
+    return len([word for word in re.findall(r"\w+", text) if word.islower() and word not in lang.stop_words]) <= 1
 
 
 def _name(sentence: str, text: str, lang: Language, rng: random.Random) -> list[Exchange]:
@@ -217,19 +233,11 @@ def _pieces(sentence: str, exchanges: Iterable[Exchange]) -> list[Piece]:
 
 
 def _loosened(pieces: list[Piece], rng: random.Random) -> list[Piece]:
-    """Some sentences without brackets, a clause at their end or some of their words: statements seldom quote."""
+    """Some sentences without brackets and a clause at their end: statements seldom quote."""
     if rng.random() >= _LOOSENED:
         return pieces
-    dropped = rng.choice((0.0, 0.1, 0.2))
-
-    def shorter(text: str) -> str:
-        text = re.sub(r"\s*\([^()]*\)", "", text)
-        return re.sub(r" [a-ząćęłńóśźż]{3,}(?= )", lambda m: "" if rng.random() < dropped else m.group(), text)
-
-    loosened = [(shorter(a),) * 2 if a == b else (a, b) for a, b in pieces]
-    tail = loosened[-1][0]
-    if "," in tail and rng.random() < 0.5:
-        loosened[-1] = (tail[: tail.rindex(",")] + ".",) * 2
+    loosened = [(re.sub(r"\s*\([^()]*\)", "", a),) * 2 if a == b else (a, b) for a, b in pieces]
+    loosened[-1] = (_CLAUSE.sub(".", loosened[-1][0]),) * 2
     return loosened
 
 

@@ -184,11 +184,6 @@ _NEGATION = _exchange_rule("negation", "negations")
 _NEGATION_SHARE = 0.05
 
 
-def negate(text: str, lang: str, rng: random.Random) -> Perturbation | None:
-    """The text with one verb negated, or its negation taken away; None where no verb of the language's list is."""
-    return _NEGATION(text, "", "", language(lang), rng)
-
-
 def perturb(text: str, *, cited: str, context: str, lang: str, rng: random.Random) -> Perturbation | None:
     """Alter one key fact of `text`, or None where no rule applies.
 

@@ -60,7 +60,7 @@ def batched_products(
     if mask is None:
         scores = torch.bmm(q, k.transpose(1, 2)) * scaling
     else:
-        hidden = torch.zeros(n, 1, 1, keys, dtype=q.dtype).masked_fill(~mask[:, :, :1], float("-inf"))
+        hidden = torch.zeros(n, 1, 1, keys, dtype=q.dtype, device=q.device).masked_fill(~mask[:, :, :1], float("-inf"))
         scores = torch.baddbmm(
             hidden.expand(n, heads, 1, keys).reshape(rows, 1, keys), q, k.transpose(1, 2), alpha=scaling
         )

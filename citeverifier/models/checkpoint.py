@@ -39,7 +39,7 @@ class CheckpointConfig:
 
     `delta` and `temperature` are of the folded model; `thresholds` are probabilities fitted on dev, by level name.
     `max_length` counts tokens: of a whole pair for a cross-encoder, of a document window for the other shapes.
-    `number_weights`: of late interaction, what the number check adds to folded logits (models/number_check.py).
+    `number_weights`: not of a cross-encoder; what the number check adds to folded logits (models/number_check.py).
     `contradiction_weights`: what tells contradicted from not told (models/contradiction.py), empty where not learnt.
     """
 

@@ -1,4 +1,4 @@
-"""From pairs to tensors, for both shapes. The statement is never truncated."""
+"""From pairs to tensors, for all shapes. The statement is never truncated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def token_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
 
 
 class LateInteractionInputs(LateInteractionTokens):
-    """Tokenises the statement and the documents of pairs apart."""
+    """Tokenises the statement and the documents of pairs apart, as late interaction and one-way reading take them."""
 
     def statement_key(self, pair: Pair) -> tuple[str, str]:
         """What of a pair decides its statement's encoding: (statement, context or "")."""

@@ -1,6 +1,6 @@
 """One-way reading: the ordinal verifier whose statements read their documents, word by word.
 
-One encoder of BERT's kind reads each document by itself, once, however many statements ask about it. A statement's
+One encoder of BERT's kind reads each document of a batch by itself, once for all statements on it. A statement's
 tokens attend to themselves and, in every layer, to the tokens of its documents; documents never see a statement. What
 a token then is tells whether the documents bear it out: a logit a token, pooled with learnt salience, and one of the
 whole.
@@ -97,13 +97,15 @@ class OneWay(nn.Module):
         read = (inside[chosen] & (document_index >= 0).unsqueeze(-1)).flatten(1)
         seen = torch.cat([read, statement_attention.bool()[statement_index]], dim=1)[:, None, None]
         inside = inside[:, None, None]
-        for layer in self.encoder.encoder.layer:
+        layers = self.encoder.encoder.layer
+        for layer in layers:
             own = layer.attention.self
             key, value = own.key(documents), own.value(documents)
             keys = torch.cat([_of(key, chosen), own.key(statements)], dim=1)
             values = torch.cat([_of(value, chosen), own.value(statements)], dim=1)
             statements = attend(layer, statements, keys, values, seen)
-            documents = attend(layer, documents, key, value, inside)
+            if layer is not layers[-1]:
+                documents = attend(layer, documents, key, value, inside)
         logits, tokens = self.head(statements, statement_mask[statement_index])
         if borne_out is None or not self.training:
             return {"logits": logits}

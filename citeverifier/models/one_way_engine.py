@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from citeverifier.models.logits import Logits
 from citeverifier.models.one_way import OneWay
 from citeverifier.models.token_batches import Batches
 from citeverifier.records import Pair, Support
+
+COPIES = 4  # budgets of tokens whose keys and values a batch may copy
 
 
 class OneWayEngine:
@@ -38,36 +40,63 @@ class OneWayEngine:
                 result.windowed += len(items[i]["windows"]) > len(pair.documents)
         groups = list(_groups(items, self.batches.budget))
 
-        def forward(batch: list[int]) -> None:
-            rows = [i for g in batch for i in groups[g]]
+        def read(rows: list[int]) -> None:
             tensors = self.inputs.collate([items[i] for i in rows])
             logits = self.model(**{name: tensor.to(self.device) for name, tensor in tensors.items()})["logits"]
             result.values[rows] = logits.reshape(-1).double().cpu().numpy()
 
+        def forward(batch: list[int]) -> None:
+            for number in batch:
+                _in_halves(groups[number], read)
+
         self.batches.run([self.batches.budget] * len(groups), forward)
+        result.tokens += sum(
+            sum(map(len, {tuple(window) for i in group for window in items[i]["windows"]}))
+            + sum(len(items[i]["statement"][0]) for i in group)
+            for group in groups
+        )
         return result
 
 
-def _groups(items: dict[int, dict[str, Any]], budget: int) -> Iterator[list[int]]:
-    """Positions of pairs in batches of about `budget` tokens: those of equal documents together, of like length side
-    by side, each distinct window counted once."""
+def _in_halves(rows: list[int], read: Callable[[list[int]], None]) -> None:
+    """Read rows together, or where memory runs out each half of them; torch.OutOfMemoryError where one is too much."""
+    try:
+        read(rows)
+    except torch.OutOfMemoryError:
+        if len(rows) == 1:
+            raise
+        half = len(rows) // 2
+        _in_halves(rows[:half], read)
+        _in_halves(rows[half:], read)
+
+
+def _groups(items: Mapping[int, Mapping[str, Any]], budget: int) -> Iterator[list[int]]:
+    """Positions of pairs in batches of about `budget` padded tokens, those of equal documents together.
+
+    Each distinct window counts once. As each pair attends to a copy of its windows' keys and values, these are bounded
+    too, by COPIES budgets.
+    """
 
     def key(i: int) -> tuple[Any, ...]:
         windows = items[i]["windows"]
         return len(windows), max(map(len, windows)), windows, len(items[i]["statement"][0])
 
     group: list[int] = []
-    windows: set[tuple[int, ...]] = set()
-    statements = 0
+    distinct: set[tuple[int, ...]] = set()
+    most = widest = statement = 0  # windows of a pair, tokens of a window and of a statement
     for i in sorted(items, key=key):
         own = {tuple(window) for window in items[i]["windows"]}
-        longest = max(map(len, items[i]["windows"]))
-        statement = len(items[i]["statement"][0])
-        if group and longest * len(windows | own) + max(statements, statement * (len(group) + 1)) > budget:
+        wider = max(widest, max(map(len, own)))
+        longer = max(statement, len(items[i]["statement"][0]))
+        more = max(most, len(items[i]["windows"]))
+        rows = len(group) + 1
+        padded, copied = wider * len(distinct | own) + longer * rows, wider * more * rows
+        if group and (padded > budget or copied > COPIES * budget):
             yield group
-            group, windows, statements = [], set(), 0
+            group, distinct = [], set()
+            wider, longer, more = max(map(len, own)), len(items[i]["statement"][0]), len(items[i]["windows"])
         group.append(i)
-        windows |= own
-        statements = max(statements, statement * len(group))
+        distinct |= own
+        most, widest, statement = more, wider, longer
     if group:
         yield group

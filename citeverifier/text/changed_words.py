@@ -12,8 +12,8 @@ _WORD = re.compile(r"\w+(?:[.,]\d+)*|[^\w\s]")
 def changed_words(before: str, after: str) -> tuple[tuple[int, int], ...]:
     """Spans (start, end) in characters of `after` whose words `before` does not have there; () where they differ a lot.
 
-    Texts of as many words are compared word by word, so that two that changed places are both named. Where only words
-    are missing from `after`, the words on both sides of the gap are named.
+    Of words that changed places both are named; where words are only missing from `after`, those on both sides of the
+    gap.
     """
     old = [word.lower() for word in _WORD.findall(before)]
     words = list(_WORD.finditer(after))
@@ -22,7 +22,7 @@ def changed_words(before: str, after: str) -> tuple[tuple[int, int], ...]:
     if matcher.ratio() < _LEAST_ALIKE:
         return ()
     places: set[int] = set()
-    if len(old) == len(new):
+    if sorted(old) == sorted(new):
         places.update(place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other)
     else:
         for operation, _, _, first, last in matcher.get_opcodes():

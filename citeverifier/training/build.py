@@ -13,9 +13,11 @@ from citeverifier.models.checkpoint import (
     backbone_path,
     load_tokenizer,
     position_limit,
+    read_config,
     with_head,
 )
-from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
+from citeverifier.models.one_way import FIRST_POSITION
+from citeverifier.training.hyperparameters import Lora, TrainingOptions
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +41,9 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
         "weights_only": True,
     }
     limit = position_limit(AutoConfig.from_pretrained(path, **common))
+    if options.shape == "one_way":
+        limit -= FIRST_POSITION
+        _takes_layers_apart(options)
     if options.max_length > limit:
         raise ValueError(f"max_length: expected at most {limit} tokens for {backbone.name}, got {options.max_length}")
     tokenizer = load_tokenizer(path, options.max_length, backbone.trust_remote_code)
@@ -57,8 +62,7 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
 
 
 def _with_head(encoder: Any, options: TrainingOptions) -> Any:
-    trained = Path(backbone_path(options.backbone.name)) if is_trained(options.backbone) else None
-    model = with_head(encoder, options.shape, trained)
+    model = with_head(encoder, options.shape, trained_head(options))
     if getattr(encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
         encoder.pooler.requires_grad_(False)
     freeze(encoder, options.frozen_embeddings, options.frozen_layers)
@@ -67,13 +71,20 @@ def _with_head(encoder: Any, options: TrainingOptions) -> Any:
     return model
 
 
-def is_trained(backbone: Backbone) -> bool:
-    """Whether a backbone is a trained verifier of ours, which goes on with the head it has."""
-    return (Path(backbone_path(backbone.name)) / HEAD).is_file()
+def _takes_layers_apart(options: TrainingOptions) -> None:
+    for name, value in (("attention", options.attention), ("gradient_checkpointing", options.gradient_checkpointing)):
+        if value:
+            raise ValueError(f"training.{name}: expected none for model=one_way, whose layers are its own; got {value}")
+
+
+def trained_head(options: TrainingOptions) -> Path | None:
+    """The backbone's folder, where it is a trained verifier of the same shape, which goes on with the head it has."""
+    folder = Path(backbone_path(options.backbone.name))
+    return folder if (folder / HEAD).is_file() and read_config(folder).shape == options.shape else None
 
 
 def encoder_of(model: Any) -> Any:
-    """The plain encoder inside a model of either shape, LoRA or not."""
+    """The plain encoder inside a model of any shape, LoRA or not."""
     inner = model.encoder if hasattr(model, "head") and hasattr(model, "encoder") else model
     if hasattr(inner, "peft_config"):
         inner = inner.get_base_model()
@@ -89,7 +100,8 @@ def layers_of(encoder: Any) -> Any:
 def freeze(encoder: Any, embeddings: bool, layers: int) -> None:
     """Stop gradients of an encoder's token embeddings and of its lowest `layers` layers.
 
-    Below frozen layers nothing is trained, positions included, so that the backward pass ends above them.
+    Below frozen layers nothing of the encoder is trained, positions included, so that the backward pass ends above them
+    (not in one-way reading, whose head adds to what goes into the lowest).
     """
     if embeddings:
         encoder.get_input_embeddings().requires_grad_(False)

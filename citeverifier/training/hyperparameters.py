@@ -47,9 +47,9 @@ class TrainingOptions:
 
     Args:
         output_dir: where the finished checkpoint goes; intermediate ones below it.
-        shape: cross_encoder or late_interaction.
+        shape: cross_encoder, late_interaction or one_way.
         delta: distance of the two cut points in training; 0 trains a binary verifier.
-        max_length: tokens of a pair (cross-encoder) or of a document window (late interaction).
+        max_length: tokens of a pair (cross-encoder) or of a document window (the other shapes).
         reads_context: whether the verifier reads a pair's context.
         margin: weight of the loss by which a supported pair stands above an unsupported one of the same example.
         batch_size, gradient_accumulation: pairs a step are their product (times the number of processes).

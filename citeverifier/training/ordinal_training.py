@@ -1,4 +1,4 @@
-"""Training the ordinal verifier: pairs in, a calibrated checkpoint folder out. One path for both shapes."""
+"""Training the ordinal verifier: pairs in, a calibrated checkpoint folder out. One path for all shapes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from citeverifier.paths import LATEST
 from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
-from citeverifier.training.build import build_model, is_trained, merge_lora
+from citeverifier.training.build import build_model, merge_lora, trained_head
 from citeverifier.training.contradiction_weights import fit_contradiction_weights, refuted
 from citeverifier.training.finished import Trained, finished_before, write_report
 from citeverifier.training.hyperparameters import TrainingOptions
@@ -106,7 +106,7 @@ def start_head(model: Any, inputs: Any, train_set: Prepared, options: TrainingOp
     """Start a new late-interaction head at this encoder's cosines on some of the supported training pairs."""
     from citeverifier.models.late_interaction import typical_matches
 
-    if options.shape != "late_interaction" or is_trained(options.backbone):
+    if options.shape != "late_interaction" or trained_head(options):
         return
     supported = [i for i, row in enumerate(train_set.labels) if row[0] == Support.FULL]
     one_an_example = list({train_set.pairs[i].example: i for i in supported}.values())

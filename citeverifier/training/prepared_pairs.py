@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from citeverifier.models.checkpoint import HEADED, position_limit
 from citeverifier.models.cut_points import label_rows
 from citeverifier.records import Pair, Support
 from citeverifier.training.hyperparameters import TrainingOptions
+
+MOST_WINDOWS = 8  # of a pair that one-way reading trains on: all pairs of a batch take as much memory as its longest
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Prepared:
 
 
 def inputs_for(model: Any, tokenizer: Any, options: TrainingOptions) -> Any:
-    """What tokenises pairs for a model of either shape."""
+    """What tokenises pairs for a model of a shape."""
     from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
 
     if options.shape in HEADED:
@@ -40,7 +42,7 @@ def inputs_for(model: Any, tokenizer: Any, options: TrainingOptions) -> Any:
 
 
 def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Prepared:
-    """Tokenise; pairs over the length limit are left out."""
+    """Tokenise; pairs over the length limit are left out, for one-way reading those of over MOST_WINDOWS windows."""
     from tqdm.auto import tqdm
 
     from citeverifier.models.late_interaction_tokens import StatementTooLong
@@ -53,7 +55,7 @@ def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Pre
                 item["borne_out"] = inputs.borne_out(pair, item["statement"][1])
         except StatementTooLong:
             continue
-        if options.shape in HEADED or item["length"] <= options.max_length:
+        if _fits(item, options):
             items.append(item)
             kept.append(pair)
     if not kept:
@@ -61,6 +63,12 @@ def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Pre
             f"expected pairs within {options.max_length} tokens, got {len(pairs)} pairs, none of which fits"
         )
     return Prepared(kept, items, label_rows(kept))
+
+
+def _fits(item: Mapping[str, Any], options: TrainingOptions) -> bool:
+    if options.shape == "one_way":
+        return len(item["windows"]) <= MOST_WINDOWS
+    return options.shape == "late_interaction" or bool(item["length"] <= options.max_length)
 
 
 def decided(labels: NDArray[np.float32], level: Support) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -39,7 +39,7 @@ class VerifierTrainer(Trainer):
     """Trains on items by their positions; `throughput` counts its steps.
 
     Args:
-        model: of either shape.
+        model: of any shape.
         options: of the run.
         order, dev_order: positions of the items of the whole run, and of dev. The order is laid down beforehand, so
             that it is the same for any number of processes; the Trainer takes it as it is.

@@ -15,7 +15,7 @@ from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.models.checkpoint import CheckpointConfig, load_checkpoint, load_tokenizer, save_checkpoint
 from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.one_way import OneWay, token_losses
-from citeverifier.models.one_way_engine import OneWayEngine
+from citeverifier.models.one_way_engine import COPIES, OneWayEngine, _groups
 from citeverifier.records import Document, Pair, Support
 
 Built = tuple[OneWay, LateInteractionInputs]
@@ -48,6 +48,34 @@ def test_a_score_depends_on_its_pair_alone(built: Built, some_pairs: list[Pair])
     values = engine.logits(some_pairs, Support.FULL).values
     assert np.ptp(values) > 0.01
     assert values == pytest.approx([alone(built, pair) for pair in some_pairs], abs=1e-4)
+
+
+def test_batches_keep_within_their_budget_and_go_on_in_halves_where_memory_runs_out(
+    built: Built, some_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, inputs = built
+    items = {i: inputs.prepare(pair) for i, pair in enumerate(some_pairs)}
+    groups = list(_groups(items, 300))
+    assert sorted(i for group in groups for i in group) == list(items)
+    for group in groups:
+        batch = inputs.collate([items[i] for i in group])
+        rows, width = batch["document_index"].shape[0], batch["document_ids"].shape[1]
+        padded = batch["document_ids"].numel() + rows * batch["statement_ids"].shape[1]
+        assert len(group) == 1 or padded <= 300
+        assert len(group) == 1 or rows * batch["document_index"].shape[1] * width <= COPIES * 300
+    engine = OneWayEngine(model, inputs)
+    whole = engine.logits(some_pairs, Support.FULL)
+    forward = model.forward
+
+    def small(**tensors: torch.Tensor) -> Any:
+        if len(tensors["statement_index"]) > 2:
+            raise torch.OutOfMemoryError
+        return forward(**tensors)
+
+    monkeypatch.setattr(model, "forward", small)
+    halves = engine.logits(some_pairs, Support.FULL)
+    assert halves.values == pytest.approx(whole.values, abs=1e-4)
+    assert halves.tokens == whole.tokens > 0
 
 
 def test_it_is_the_encoder_where_there_is_no_document_to_read(built: Built) -> None:

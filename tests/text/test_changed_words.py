@@ -16,6 +16,7 @@ from citeverifier.text.changed_words import changed_words
         ("It rose by 3.5 percent.", "It rose by 4.5 percent.", ["4.5"]),
         ("He was not tall.", "He was tall.", ["was", "tall"]),
         ("Był kompozytorem i pianistą.", "Był kompozytorem i skrzypkiem.", ["skrzypkiem"]),
+        ("Dzieci nie płacą za przejazd.", "Dzieci płacą za przejazd połowę.", ["Dzieci", "płacą", "połowę"]),
         ("It is long.", "IT IS LONG.", []),
         ("Ana won the race.", "Nobody has ever heard of such people.", []),
     ],

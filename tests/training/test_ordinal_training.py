@@ -1,4 +1,4 @@
-"""Training in both shapes on tiny models: what a run leaves, resuming, reproducing, LoRA, binary recipe, bad data."""
+"""Training in all shapes on tiny models: what a run leaves, resuming, reproducing, LoRA, binary recipe, bad data."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ import torch
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs, single_document_pairs
 from citeverifier.models.number_check import FEATURES
+from citeverifier.models.one_way import OneWay
 from citeverifier.records import Pair, Support
-from citeverifier.training.build import build_model, fitted_to_gpu
+from citeverifier.training.build import build_model, fitted_to_gpu, trained_head
 from citeverifier.training.finished import REPORT, last_whole
 from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
 from citeverifier.training.ordinal_training import train
 from citeverifier.training.prepared_pairs import decided
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
-SHAPES = ("late_interaction", "cross_encoder")
+SHAPES = ("late_interaction", "cross_encoder", "one_way")
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +48,15 @@ def options(tmp_path: Path, tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Train
     )  # fmt: skip
 
 
+def shaped(options: TrainingOptions, shape: Any) -> TrainingOptions:
+    return replace(options, shape=shape, max_length=480 if shape == "one_way" else 512)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_run_leaves_a_calibrated_checkpoint(
     shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
 ) -> None:
-    trained = train(train_pairs, dev_pairs, replace(options, shape=shape), {"sources": []})
+    trained = train(train_pairs, dev_pairs, shaped(options, shape), {"sources": []})
     names = {path.name for path in trained.folder.rglob("*") if path.is_file()}
     assert {"config.json", "model.safetensors", "tokenizer.json", REPORT} <= names
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pth", ".pkl"))]
@@ -80,8 +85,8 @@ def test_a_run_leaves_a_calibrated_checkpoint(
 def test_the_same_command_gives_the_same_dev_metrics(
     shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
 ) -> None:
-    first = train(train_pairs, dev_pairs, replace(options, shape=shape, output_dir="a"))
-    second = train(train_pairs, dev_pairs, replace(options, shape=shape, output_dir="b"))
+    first = train(train_pairs, dev_pairs, replace(shaped(options, shape), output_dir="a"))
+    second = train(train_pairs, dev_pairs, replace(shaped(options, shape), output_dir="b"))
     assert first.dev == second.dev
 
 
@@ -137,7 +142,7 @@ def testlast_whole_skips_checkpoints_that_were_cut_off(tmp_path: Path) -> None:
 def test_lora_trains_adapters_and_is_merged_at_save(
     shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
 ) -> None:
-    with_lora = replace(options, shape=shape, lora=Lora(r=4), learning_rate=1e-2)
+    with_lora = replace(shaped(options, shape), lora=Lora(r=4), learning_rate=1e-2)
     model, _ = build_model(with_lora)
     trainable = [name for name, p in model.named_parameters() if p.requires_grad]
     assert any("lora" in name for name in trainable)
@@ -154,6 +159,29 @@ def test_lora_trains_adapters_and_is_merged_at_save(
     from safetensors.torch import load_file
 
     assert not any("lora" in key for key in load_file(str(trained.folder / "model.safetensors")))
+
+
+def test_a_verifier_of_another_shape_lends_its_encoder_alone(
+    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+) -> None:
+    late = train(train_pairs, dev_pairs, options).folder
+    for shape, head in (("late_interaction", late), ("one_way", None)):
+        assert trained_head(replace(shaped(options, shape), backbone=Backbone(str(late)))) == head
+    model, _ = build_model(replace(shaped(options, "one_way"), backbone=Backbone(str(late))))
+    assert isinstance(model, OneWay)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"max_length": 481}, "max_length: expected at most 480 tokens"),
+        ({"gradient_checkpointing": True}, "training.gradient_checkpointing: expected none for model=one_way"),
+        ({"attention": "sdpa"}, "training.attention: expected none for model=one_way"),
+    ],
+)
+def test_what_one_way_reading_does_not_take_is_said(options: TrainingOptions, changed: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        build_model(replace(shaped(options, "one_way"), **changed))
 
 
 @pytest.mark.parametrize(("memory", "adapters"), [(None, False), (16e9, True), (24e9, False)])
