@@ -11,9 +11,9 @@ nothing of it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -91,7 +91,7 @@ def load_close_reading(
     if wording not in get_args(Wording):
         raise ValueError(f"data.wording: expected one of {', '.join(get_args(Wording))}, got {wording!r}")
     passages = read_jsonl(path or FOLDER / f"{wording}.jsonl.gz", lambda row: read_record(Passage, row))
-    pairs = in_split([pair for passage in passages for pair in _pairs(passage)], split, shares)
+    pairs = _marked(in_split([pair for passage in passages for pair in _pairs(passage)], split, shares))
     return list(_with_irrelevant(pairs)) if split in ("train", "dev") else pairs
 
 
@@ -108,8 +108,17 @@ def _pairs(passage: Passage) -> Iterator[Pair]:
             yield _pair(documents, statement.text, statement.lang, example, name, statement.kind, label, tail)
             if statement.twin is not None and label == FULL:
                 twin = f"{name}/corrupted"
-                pair = _pair(documents, statement.twin, statement.lang, example, twin, statement.kind, BELOW_FULL, tail)
-                yield replace(pair, unsupported=changed_words(statement.text, statement.twin))
+                yield _pair(documents, statement.twin, statement.lang, example, twin, statement.kind, BELOW_FULL, tail)
+
+
+def _marked(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs, a twin with the words marked that the statement before it has otherwise; it takes time, so of a split."""
+    return [
+        replace(pair, unsupported=changed_words(before.statement, pair.statement))
+        if pair.kind.startswith("twin_")
+        else pair
+        for before, pair in pairwise([*pairs[:1], *pairs])
+    ]
 
 
 def _with_irrelevant(pairs: Iterable[Pair]) -> Iterator[Pair]:
