@@ -112,7 +112,7 @@ def _pairs(passage: Passage) -> Iterator[Pair]:
 
 
 def _marked(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs, a twin with the words marked that the statement before it has otherwise; of a split, as it takes time."""
+    """The pairs, a twin with the words marked that the statement before it has otherwise (it takes time)."""
     return [
         replace(pair, unsupported=changed_words(before.statement, pair.statement))
         if pair.kind.startswith("twin_")
