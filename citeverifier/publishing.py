@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from citeverifier.evaluation.reporting.model_card import HUB_ID, LICENCE, model_card
-from citeverifier.models.checkpoint import HEAD, HEADED, local_folder, read_config
+from citeverifier.models.checkpoint import HEAD, READER, local_folder, read_config
 from citeverifier.models.elsewhere import elsewhere_files
 from citeverifier.models.onnx_files import ENCODER, onnx_files
 
@@ -166,7 +166,8 @@ def _finished(folder: Path) -> dict[str, Path]:
             "them away"
         )
     published = {file.name: file for pattern in PUBLISHED for file in folder.glob(pattern) if file.is_file()}
-    needed = ["tokenizer.json", *([HEAD] if config.shape in HEADED else [])]
+    late = config.shape == "late_interaction"
+    needed = ["tokenizer.json", *([HEAD] if late else []), *([READER] if config.reader else [])]
     missing = [name for name in needed if name not in published]
     if "model.safetensors" not in published and "model.safetensors.index.json" not in published:
         missing.insert(0, "model.safetensors")

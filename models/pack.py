@@ -3,12 +3,11 @@
 `python models/pack.py` without one makes anew what is made of the packed verifier itself: what tells contradicted from
 not told (contradiction_weights.py, on the dev parts of TELLING), and the graphs for onnxruntime.
 
-Of a run of no steps (training.max_steps=0) over the packed verifier itself only the number weights are taken: scores of
-statements without numbers, and the thresholds, stay as they are.
-
+Of a run that taught it a reader (+experiment=reader) the report stands in training.json beside that of its matches.
 Its thresholds are fitted once more, on the dev parts of the sources whose statements people or authors wrote, asked as
 verify asks them: one document at a time at level partial, documents together at level full (thresholds.py).
-Scores are computed in bfloat16 or float32 whatever the file holds; fp16 halves the package.
+Scores are computed in bfloat16 or float32 whatever the files hold; fp16 halves the package, and the reader's layers lie
+in int8, a scale a row.
 """
 
 from __future__ import annotations
@@ -24,8 +23,10 @@ from safetensors.torch import load_file, save_file
 
 from citeverifier.commands.sources import SourceSpec, read
 from citeverifier.evaluation.thresholds import dev_questions, fit_thresholds
+from citeverifier.models.checkpoint import READER
 from citeverifier.models.number_check import NumberCheck
-from citeverifier.models.onnx_files import onnx_files
+from citeverifier.models.onnx_files import READER_GRAPH, onnx_files
+from citeverifier.models.reader import in_int8
 from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
@@ -42,19 +43,15 @@ TOKENIZER = ("bos_token", "cls_token", "eos_token", "mask_token", "pad_token", "
 
 
 def pack(checkpoint: Path) -> None:
-    """Copy a checkpoint's files, its weights as fp16, with thresholds fitted on dev."""
-    specs = [*map(SourceSpec.parse, SOURCES), *(SourceSpec("natural", settings={"name": name}) for name in NATURAL)]
-    records = [record for spec in specs for record in read(spec, "dev", "all", share_files=True)]
-    questions = dev_questions(records, seed=13)
-    told = ", ".join(spec.title for spec in specs)
-    fitted = fit_thresholds(OrdinalVerifier(str(checkpoint)), questions, told).thresholds
+    """Copy a checkpoint's files, its weights as fp16 and int8, with thresholds fitted on dev with these very files."""
     config = read_json(checkpoint / "config.json") | {"dtype": "float16"}
     config["citeverifier"]["base_model"] = BACKBONE
-    config["citeverifier"]["thresholds"] = {level.label: threshold.value for level, threshold in fitted.items()}
     write_json(PACKED / "config.json", config)
     report = read_json(checkpoint / "training.json")
     report["options"] |= {"output_dir": checkpoint.name}  # no path of one machine
     report["options"]["backbone"]["name"] = f"{BACKBONE}, cut by models/make_e5_small.py"
+    if report["options"]["reader"]:
+        report = read_json(PACKED / "training.json") | {"reader": report}
     write_json(PACKED / "training.json", report)
     tokenizer = read_json(checkpoint / "tokenizer_config.json")
     kept = {name: tokenizer[name] for name in TOKENIZER}
@@ -64,23 +61,28 @@ def pack(checkpoint: Path) -> None:
         shutil.copyfile(checkpoint / name, PACKED / name)
     weights = {key: tensor.half() for key, tensor in load_file(checkpoint / "model.safetensors").items()}
     save_file(weights, PACKED / "model.safetensors", metadata={"format": "pt"})
+    for stale in (READER, READER_GRAPH):
+        (PACKED / stale).unlink(missing_ok=True)
+    if config["citeverifier"]["reader"]:
+        save_file(in_int8(load_file(checkpoint / READER)), PACKED / READER)
+    pack_thresholds()
     pack_contradictions_and_graphs()
-    for level, threshold in fitted.items():
-        print(f"threshold of {level.label}: {threshold.value:.4f}, {threshold.source}")
     for file in sorted(PACKED.iterdir()):
         print(f"{file.stat().st_size / 1e6:8.2f} MB  {file.name}")
 
 
-def pack_number_weights(checkpoint: Path, report: dict[str, Any]) -> None:
-    """Give the packed verifier the number weights of a run that only calibrated it, in its own logits."""
-    calibrated = read_json(checkpoint / "config.json")["citeverifier"]
+def pack_thresholds() -> None:
+    """Fit the packed verifier's thresholds."""
+    specs = [*map(SourceSpec.parse, SOURCES), *(SourceSpec("natural", settings={"name": name}) for name in NATURAL)]
+    records = [record for spec in specs for record in read(spec, "dev", "all", share_files=True)]
+    questions = dev_questions(records, seed=13)
+    told = ", ".join(spec.title for spec in specs)
+    fitted = fit_thresholds(OrdinalVerifier(str(PACKED)), questions, told).thresholds
     config = read_json(PACKED / "config.json")
-    weights = {name: round(w * calibrated["temperature"], 4) for name, w in calibrated["number_weights"].items()}
-    config["citeverifier"]["number_weights"] = weights
+    config["citeverifier"]["thresholds"] = {level.label: threshold.value for level, threshold in fitted.items()}
     write_json(PACKED / "config.json", config)
-    fitted = {key: report[key] for key in ("data", "dev", "provenance")}
-    write_json(PACKED / "training.json", read_json(PACKED / "training.json") | {"number_weights": fitted})
-    print(weights)
+    for level, threshold in fitted.items():
+        print(f"threshold of {level.label}: {threshold.value:.4f}, {threshold.source}")
 
 
 def pack_contradictions_and_graphs() -> None:
@@ -114,8 +116,4 @@ if __name__ == "__main__":
     if len(sys.argv) == 1:
         pack_contradictions_and_graphs()
         sys.exit()
-    folder = Path(sys.argv[1])
-    if (training := read_json(folder / "training.json"))["steps"]:
-        pack(folder)
-    else:
-        pack_number_weights(folder, training)
+    pack(Path(sys.argv[1]))

@@ -99,7 +99,20 @@ def herbert_backbone(folder: Path, texts: list[str]) -> Path:
     return folder
 
 
-def tiny_checkpoint(folder: Path, backbone: Path, shape: Any = "cross_encoder", max_length: int = 256) -> Path:
+def strengthen(reader: Any) -> None:
+    """Let a random reader's documents move what is read by far more than numbers are rounded."""
+    import torch
+
+    with torch.no_grad():
+        reader.head.segment.normal_()
+        for layer in reader.layers:
+            for part in (layer.attention.self.value, layer.attention.output.dense):
+                part.weight.normal_(std=0.5)
+
+
+def tiny_checkpoint(
+    folder: Path, backbone: Path, shape: Any = "cross_encoder", max_length: int = 256, reader: bool = False
+) -> Path:
     """A finished checkpoint on a backbone, as training leaves it: its scores spread over (0, 1), with a model card."""
     import json
 
@@ -107,13 +120,15 @@ def tiny_checkpoint(folder: Path, backbone: Path, shape: Any = "cross_encoder", 
     from transformers import AutoModel, AutoModelForSequenceClassification
 
     from citeverifier.evaluation.reporting.model_card import model_card
-    from citeverifier.models.checkpoint import HEADED, CheckpointConfig, load_tokenizer, save_checkpoint, with_head
+    from citeverifier.models.checkpoint import CheckpointConfig, late_interaction, load_tokenizer, save_checkpoint
     from citeverifier.models.cut_points import last_linear
 
     torch.manual_seed(1)
     tokenizer = load_tokenizer(str(backbone), max_length)
-    if shape in HEADED:
-        model: Any = with_head(AutoModel.from_pretrained(backbone), shape)
+    if shape == "late_interaction":
+        model: Any = late_interaction(AutoModel.from_pretrained(backbone), reader, None)
+        if reader:
+            strengthen(model.reader)
     else:
         model = AutoModelForSequenceClassification.from_pretrained(backbone, num_labels=1)
         with torch.no_grad():  # a random encoder says nearly the same of all texts: spread and centre its logits
@@ -122,7 +137,7 @@ def tiny_checkpoint(folder: Path, backbone: Path, shape: Any = "cross_encoder", 
             last_linear(model).bias.sub_(model.eval()(**probe).logits.item())
     config = CheckpointConfig(
         shape, DELTA, 1.4, {"partial": 0.45, "full": 0.55}, max_length, True, base_model="org/tiny-backbone",
-        languages=("en", "pl"),
+        languages=("en", "pl"), reader=reader,
     )  # fmt: skip
     save_checkpoint(folder, model, tokenizer, config)
     report = {

@@ -2,9 +2,9 @@
 
     config.json        the encoder's or classifier's own, with our `citeverifier` section (`CheckpointConfig`)
     model.safetensors  weights of a plain `AutoModelForSequenceClassification` (cross-encoder) or `AutoModel` encoder
-    head.safetensors   late interaction and one-way reading: the head
+    head.safetensors   late interaction only: the head; reader.safetensors the reader, where it has one
     modules.json, *.py  late interaction only: how sentence-transformers loads it (models/elsewhere.py)
-    encoder.onnx, head.onnx  late interaction, once it is exported or pushed: for onnxruntime (models/onnx_files.py)
+    *.onnx             late interaction, once it is exported or pushed: for onnxruntime (models/onnx_files.py)
     tokenizer files, README.md (the model card)
 
 Nothing in it is pickled.
@@ -24,10 +24,9 @@ from citeverifier.models.elsewhere import elsewhere_files
 from citeverifier.records import Support
 from citeverifier.text.rendering import RENDERING
 
-Shape = Literal["cross_encoder", "late_interaction", "one_way"]
-SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction", "one_way")
-HEADED: tuple[Shape, ...] = ("late_interaction", "one_way")  # an encoder that reads texts apart, and a head of ours
-HEAD = "head.safetensors"
+Shape = Literal["cross_encoder", "late_interaction"]
+SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction")
+HEAD, READER = "head.safetensors", "reader.safetensors"
 SECTION = "citeverifier"
 PACKAGE = "package:"
 _MODEL_FILES = frozenset({".json", ".safetensors", ".bin", ".txt", ".model"})
@@ -38,8 +37,9 @@ class CheckpointConfig:
     """The `citeverifier` section of config.json.
 
     `delta` and `temperature` are of the folded model; `thresholds` are probabilities fitted on dev, by level name.
-    `max_length` counts tokens: of a whole pair for a cross-encoder, of a document window for the other shapes.
-    `number_weights`: not of a cross-encoder; what the number check adds to folded logits (models/number_check.py).
+    `max_length` counts tokens: of a whole pair for a cross-encoder, of a document window for late interaction.
+    `reader`: whether late interaction has one (models/reader.py). `number_weights`: of late interaction; what the
+    number check adds to folded logits (models/number_check.py).
     `contradiction_weights`: what tells contradicted from not told (models/contradiction.py), empty where not learnt.
     """
 
@@ -53,6 +53,7 @@ class CheckpointConfig:
     base_model: str = ""
     languages: tuple[str, ...] = ()
     training: Mapping[str, Any] = field(default_factory=dict)
+    reader: bool = False
     number_weights: Mapping[str, float] = field(default_factory=dict)
     contradiction_weights: Mapping[str, float] = field(default_factory=dict)
 
@@ -118,13 +119,13 @@ def position_limit(config: Any) -> int:
 
 
 def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: CheckpointConfig) -> None:
-    """Write a folded model as a checkpoint folder. `model` is a classifier, or an encoder with a head of ours."""
+    """Write a folded model as a checkpoint folder. `model` is a classifier, or a `LateInteraction`."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    headed = config.shape in HEADED
-    body = model.encoder if headed else model
-    if not headed:
+    late = config.shape == "late_interaction"
+    body = model.encoder if late else model
+    if not late:
         if body.config.problem_type is not None:
             raise ValueError(
                 f"expected problem_type unset (labels never reach the model), got {body.config.problem_type!r}"
@@ -132,9 +133,10 @@ def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: Checkpoint
         body.config.sentence_transformers = {"activation_fn": "torch.nn.modules.activation.Sigmoid"}
     setattr(body.config, SECTION, json.loads(json.dumps(asdict(config))))
     body.save_pretrained(folder)
-    if headed:
-        save_file({key: value.contiguous() for key, value in model.head.state_dict().items()}, str(folder / HEAD))
-    if config.shape == "late_interaction":
+    if late:
+        for name, part in ((HEAD, model.head), (READER, model.reader)):
+            if part is not None:
+                save_file({key: value.contiguous() for key, value in part.state_dict().items()}, str(folder / name))
         for name, content in elsewhere_files().items():
             (folder / name).write_bytes(content)
     tokenizer.save_pretrained(folder)
@@ -152,6 +154,8 @@ def read_config(path: str | Path) -> CheckpointConfig:
         raise ValueError(
             f"{file}: expected a {SECTION!r} section, as `python train.py` writes it; got a config without one"
         )
+    if section["shape"] not in SHAPES:
+        raise ValueError(f"{file}: expected shape {' or '.join(SHAPES)}, got {section['shape']!r}")
     if section["rendering"] != RENDERING:
         raise ValueError(
             f"{file}: expected rendering {RENDERING!r}, got {section['rendering']!r}; use the release it was made with"
@@ -202,21 +206,26 @@ def load_checkpoint(path: str | Path, dtype: Any) -> tuple[Any, Any, CheckpointC
 
     folder = local_folder(str(path))
     config = read_config(folder)
-    if config.shape in HEADED:
-        model: Any = with_head(AutoModel.from_pretrained(folder, dtype=dtype), config.shape, folder)
+    if config.shape == "late_interaction":
+        model: Any = late_interaction(AutoModel.from_pretrained(folder, dtype=dtype), config.reader, folder)
     else:
         model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
     return model.eval(), load_tokenizer(str(folder), None), config
 
 
-def with_head(encoder: Any, shape: Shape, folder: Path | None = None) -> Any:
-    """A model of an encoder and a head, which stays in float32: a checkpoint folder's trained one, or a new one."""
+def late_interaction(encoder: Any, reader: bool, folder: Path | None) -> Any:
+    """A model of an encoder, head and reader, both heads in float32: a checkpoint folder's trained ones, or new ones.
+
+    Raises FileNotFoundError where the folder lacks one of their files.
+    """
     from safetensors.torch import load_file
 
     from citeverifier.models.late_interaction import LateInteraction
-    from citeverifier.models.one_way import OneWay
+    from citeverifier.models.reader import Reader, load_weights
 
-    model: Any = OneWay(encoder) if shape == "one_way" else LateInteraction(encoder)
+    model = LateInteraction(encoder, reader=Reader(encoder) if reader else None)
     if folder is not None:
         model.head.load_state_dict(load_file(str(folder / HEAD)))
+        if model.reader is not None:
+            load_weights(model.reader, load_file(str(folder / READER)))
     return model

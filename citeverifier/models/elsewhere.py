@@ -13,7 +13,7 @@ MODULE = "sentence_transformers_module"
 # It, and what it imports of this package: nothing else of the package may be imported by them.
 SOURCES = (
     "models/sentence_transformers_module.py", "models/late_interaction_tokens.py", "models/late_interaction.py",
-    "models/bert_layers.py", "models/number_check.py", "text/quantities.py",
+    "models/reader.py", "models/bert_layers.py", "models/number_check.py", "text/quantities.py",
 )  # fmt: skip
 WORDS = "number_words.json"  # of text/languages, for the number check
 _OWN = re.compile(r"^from citeverifier\.(?:models|text)\.", re.MULTILINE)

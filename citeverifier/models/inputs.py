@@ -22,7 +22,7 @@ def token_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
 
 
 class LateInteractionInputs(LateInteractionTokens):
-    """Tokenises the statement and the documents of pairs apart, as late interaction and one-way reading take them."""
+    """Tokenises the statement and the documents of pairs apart, as late interaction takes them."""
 
     def statement_key(self, pair: Pair) -> tuple[str, str]:
         """What of a pair decides its statement's encoding: (statement, context or "")."""

@@ -5,18 +5,20 @@ document of the premise (cosine); the matches are pooled with learnt salience in
 makes one ordinal logit of them. "Every salient token is covered" is full support, "some are" is partial.
 
 A document longer than a window counts with one of them, its best passage: a text of thousands of tokens holds
-something near to any token by chance.
+something near to any token by chance. A `Reader` beside it (models/reader.py) adds a logit of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad, softplus
+
+from citeverifier.models.reader import Reader, token_losses
 
 # A statement token's best cosine in a document of another pair and of its own, where nothing was measured (E5's).
 UNRELATED, RELATED = 0.65, 0.86
@@ -88,12 +90,16 @@ class MeanOfMatches(nn.Module):
 
 
 class LateInteraction(nn.Module):
-    """An encoder (any transformers `AutoModel`) with a head: a new `LateInteractionHead` unless another is given."""
+    """An encoder (any transformers `AutoModel`) with a head: a new `LateInteractionHead` unless another is given.
 
-    def __init__(self, encoder: nn.Module, head: nn.Module | None = None) -> None:
+    With a `reader` its logit is the sum of the head's and the reader's.
+    """
+
+    def __init__(self, encoder: Any, head: nn.Module | None = None, reader: Reader | None = None) -> None:
         super().__init__()
         self.encoder = encoder
-        self.head: Any = head or LateInteractionHead(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
+        self.head: Any = head or LateInteractionHead(encoder.config.hidden_size)
+        self.reader = reader
 
     @property
     def config(self) -> Any:
@@ -104,6 +110,12 @@ class LateInteraction(nn.Module):
         """Token vectors (n, t, h), not normalised."""
         tokens: Tensor = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return tokens
+
+    def encode_below(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, ...]:
+        """Token vectors (n, t, h) below each layer of the encoder, then `encode`'s."""
+        encoded = self.encoder(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True)
+        vectors: tuple[Tensor, ...] = encoded.hidden_states
+        return vectors
 
     def encode_groups(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """`encode` in groups of about equal lengths, so that short texts are not padded to the longest one's length.
@@ -132,6 +144,7 @@ class LateInteraction(nn.Module):
         statement_index: Tensor,
         document_index: Tensor,
         document_owner: Tensor,
+        borne_out: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """Logits of a batch of pairs over its distinct statements and documents.
 
@@ -142,17 +155,38 @@ class LateInteraction(nn.Module):
             statement_index: (n,) the statement of each pair.
             document_index: (n, k) the document windows of each pair, -1 where it has fewer than k.
             document_owner: (n, k) which document of its pair each window belongs to, -1 likewise.
+            borne_out: (n, s) as `token_losses` takes it; read by a reader in training.
 
         Returns:
-            {"logits": (n, 1)}.
+            {"logits": (n, 1)}; with a reader also "read", its part of them, and where `borne_out` is given
+            "token_losses": (n,).
         """
         statements = self.encode_groups(statement_ids, statement_attention)
-        documents = normalize(self.encode_groups(document_ids, document_attention), dim=-1)
+        if self.reader is None:
+            below: Sequence[Tensor] = ()
+            documents = normalize(self.encode_groups(document_ids, document_attention), dim=-1)
+        else:
+            *below, last = self.encode_below(document_ids, document_attention)
+            documents = normalize(last, dim=-1)
         # index_select, not indexing, adds gradients up in one order: a run can be repeated to the last digit
         tokens, mask = statements.index_select(0, statement_index), statement_mask[statement_index]
         matches = chosen_matches(tokens, documents, document_mask, document_index)
         kept = best_windows(matches, self.head.log_weights(tokens, mask).exp(), document_owner)
-        return {"logits": self.head(tokens, mask, matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1))}
+        logits = self.head(tokens, mask, matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1))
+        if self.reader is None:
+            return {"logits": logits}
+        chosen = document_index.clamp(min=0)
+        there = document_attention.bool()[chosen] & (document_index >= 0).unsqueeze(-1)
+        read, tokens = self.reader(
+            self.reader.embedded(self.encoder, statement_ids).index_select(0, statement_index),
+            statement_attention[statement_index],
+            mask,
+            ((_of(k, chosen), _of(v, chosen)) for k, v in self.reader.keys_and_values(below)),
+            there.flatten(1),
+        )
+        read = read.float()
+        outputs = {"logits": logits.float() + read, "read": read}
+        return outputs if borne_out is None else outputs | {"token_losses": token_losses(tokens, borne_out)}
 
 
 @torch.no_grad()
@@ -170,6 +204,12 @@ def typical_matches(model: LateInteraction, batch: Mapping[str, Tensor]) -> tupl
         best = chosen_matches(tokens, documents, batch["document_mask"], index).amax(dim=-1)
         means.append(float(best[mask].mean()))
     return means[0], means[1]
+
+
+def _of(documents: Tensor, chosen: Tensor) -> Tensor:
+    """Vectors (n, k * t, h) of the windows (D, t, h) that `chosen` (n, k) names."""
+    n, k = chosen.shape
+    return documents.index_select(0, chosen.flatten()).reshape(n, k * documents.shape[1], -1)
 
 
 def chosen_matches(statement: Tensor, windows: Tensor, mask: Tensor, index: Tensor) -> Tensor:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
+from torch.nn.utils.rnn import pad_sequence
 
 from citeverifier.models.bert_layers import attend_by_products
 from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.late_interaction import LateInteraction
-from citeverifier.models.late_interaction_scoring import CACHE_BYTES, LateInteractionScoring
+from citeverifier.models.late_interaction_scoring import CACHE_BYTES, Encoded, LateInteractionScoring
 from citeverifier.models.late_interaction_tokens import pad
 from citeverifier.models.logits import Logits
 from citeverifier.models.token_batches import Batches
@@ -21,15 +23,15 @@ from citeverifier.records import Pair, Support
 
 
 class LateInteractionEngine(LateInteractionScoring):
-    """Runs a model on its device; vectors are kept in float16 where it runs in bfloat16."""
+    """Runs a model on its device; vectors are kept in float16 where it runs in bfloat16, what is read as it is."""
 
     def __init__(self, model: LateInteraction, inputs: LateInteractionInputs, cache_bytes: int = CACHE_BYTES) -> None:
-        super().__init__(inputs, cache_bytes)
+        super().__init__(inputs, cache_bytes, model.reader is not None)
         self.model = model
         parameter = next(model.parameters())
         self.device = parameter.device
         self.dtype = torch.float32 if parameter.dtype == torch.float32 else torch.float16
-        self.batches = Batches(self.device)
+        self.batches, self.reading = Batches(self.device), Batches(self.device)
         attend_by_products(model.encoder)
 
     @torch.inference_mode()
@@ -37,31 +39,81 @@ class LateInteractionEngine(LateInteractionScoring):
         """Logits of pairs; the same for both levels."""
         return super().logits(pairs, level)
 
-    def encode(self, ids: Sequence[list[int]], keep: Callable[[Tensor], Tensor]) -> list[Tensor]:
-        """What `keep` makes of the token vectors (tokens, h), in float32, of each row."""
-        kept: dict[int, Tensor] = {}
+    def statements(self, ids: Sequence[list[int]], counted: Sequence[Sequence[bool]]) -> list[Encoded]:
+        """Statements; a reader takes them embedded."""
+        kept: dict[int, Encoded] = {}
 
         def forward(batch: list[int]) -> None:
-            rows = [ids[i] for i in batch]
-            tokens = self.model.encode(
-                pad(rows, self.inputs.pad_id).to(self.device),
-                pad([[1] * len(row) for row in rows], 0).to(self.device),
-            ).float()
+            rows, attention = self._batch(ids, batch)
+            tokens = self.model.encode(rows, attention).float()
+            embedded = self.model.reader.embedded(self.model.encoder, rows) if self.model.reader else None
             for at, i in enumerate(batch):
-                kept[i] = keep(tokens[at, : len(ids[i])]).to(self.dtype, copy=True)  # not a view of the batch
+                own = torch.tensor(counted[i], device=self.device)
+                reading = () if embedded is None else (embedded[at, : len(own)].clone(), own)
+                kept[i] = Encoded(tokens[at, : len(own)][own].to(self.dtype), reading)
 
         self.batches.run([len(row) for row in ids], forward)
         return [kept[i] for i in range(len(ids))]
 
-    def as_premise(self, tokens: Tensor) -> Tensor:
-        """What is kept of a document window."""
-        return normalize(tokens, dim=-1)
+    def windows(self, ids: Sequence[list[int]]) -> list[Encoded]:
+        """Document windows; a reader takes their keys and values, special tokens included."""
+        before, after = len(self.inputs.before), len(self.inputs.after)
+        kept: dict[int, Encoded] = {}
+
+        def forward(batch: list[int]) -> None:
+            rows, attention = self._batch(ids, batch)
+            if self.model.reader is None:
+                tokens, read = self.model.encode(rows, attention), None
+            else:
+                *below, tokens = self.model.encode_below(rows, attention)
+                read = torch.stack([torch.stack(both, dim=2) for both in self.model.reader.keys_and_values(below)], 2)
+            for at, i in enumerate(batch):
+                length = len(ids[i])
+                vectors = normalize(tokens[at, before : length - after].float(), dim=-1)
+                reading = () if read is None else (read[at, :length].clone(),)  # not a view of the batch
+                kept[i] = Encoded(vectors.to(self.dtype, copy=True), reading)
+
+        self.batches.run([len(row) for row in ids], forward)
+        return [kept[i] for i in range(len(ids))]
+
+    def _batch(self, ids: Sequence[list[int]], batch: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Padded ids and attention of some rows, on the device."""
+        rows = [ids[i] for i in batch]
+        attention = pad([[1] * len(row) for row in rows], 0)
+        return pad(rows, self.inputs.pad_id).to(self.device), attention.to(self.device)
+
+    def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> NDArray[np.float64]:
+        """What the reader adds, (n,)."""
+        reader: Any = self.model.reader
+        values = np.empty(len(asked))
+
+        def forward(batch: list[int]) -> None:
+            statements = [asked[i][0].reading for i in batch]
+            embedded = pad_sequence([tokens for tokens, _ in statements], batch_first=True)
+            counted = pad_sequence([own for _, own in statements], batch_first=True)
+            premises = [[window.reading[0] for window in asked[i][1]] for i in batch]
+
+            def layer(number: int, part: int) -> Tensor:
+                rows = [torch.cat([window[:, number, part] for window in own]) for own in premises]
+                return pad_sequence(rows, batch_first=True)
+
+            logits, _ = reader(
+                embedded,
+                _there([len(tokens) for tokens, _ in statements], self.device),
+                counted,
+                ((layer(number, 0), layer(number, 1)) for number in range(len(reader.layers))),
+                _there([sum(map(len, own)) for own in premises], self.device),
+            )
+            values[batch] = logits.squeeze(1).double().cpu().numpy()
+
+        self.reading.run(lengths, forward)
+        return values
 
     def compare(
-        self, statement: Tensor, documents: Sequence[Sequence[Tensor]], premises: Sequence[Sequence[int]]
+        self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]
     ) -> Tensor:
-        """Logits (n,) of a statement with n premises."""
-        tokens = statement.float()
+        """Logits (n,) of a statement with n premises, by its matches."""
+        tokens = statement.vectors.float()
         by_document = self._matches(tokens, documents)
         matches = torch.stack([by_document[list(premise)].amax(dim=0) for premise in premises])
         every = torch.ones(1, len(tokens), dtype=torch.bool, device=self.device)
@@ -73,9 +125,9 @@ class LateInteractionEngine(LateInteractionScoring):
         values: NDArray[np.float64] = torch.cat(logits).double().cpu().numpy()
         return values
 
-    def _matches(self, statement: Tensor, documents: Sequence[Sequence[Tensor]]) -> Tensor:
+    def _matches(self, statement: Tensor, documents: Sequence[Sequence[Encoded]]) -> Tensor:
         """The match of each statement token (s) with the best window of each document, (documents, s)."""
-        windows = [window for document in documents for window in document]
+        windows = [window.vectors for document in documents for window in document]
         similarity = torch.cat(windows).float() @ normalize(statement, dim=-1).T
         lengths = torch.tensor([len(window) for window in windows], device=self.device)
         by_window = torch.segment_reduce(similarity, "max", lengths=lengths, axis=0, initial=-1.0)
@@ -90,3 +142,8 @@ class LateInteractionEngine(LateInteractionScoring):
             chosen.append(max(range(start, end), key=mean.__getitem__))
             start = end
         return by_window[chosen]
+
+
+def _there(lengths: Sequence[int], device: torch.device) -> Tensor:
+    """(n, longest) which places of padded rows of these lengths are their own."""
+    return torch.arange(max(lengths), device=device) < torch.tensor(lengths, device=device).unsqueeze(1)

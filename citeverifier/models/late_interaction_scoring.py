@@ -1,8 +1,8 @@
 """What the engines of late interaction share: pairs in, folded logits out.
 
 Each distinct statement and document is encoded once, and a pair's score does not depend on what it is scored with. An
-engine (torch: `late_interaction_engine.py`, onnxruntime: `onnx_engine.py`) says how texts become vectors, and how
-those are compared. No torch here.
+engine (torch: `late_interaction_engine.py`, onnxruntime: `onnx_engine.py`) says how texts become vectors, how those are
+compared, and how a reader reads them. No torch here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,31 @@ from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document
 
 CHUNK = 512  # documents whose vectors are held at a time
+READ_CHUNK = 60_000  # the same with a reader, in characters: it needs 24 vectors a token where matching needs one
 CACHE_BYTES = 512 * 2**20  # of vectors kept across calls
+READ_TOKENS = 8  # tokens of documents that cost a reader about as much as one of a statement
 
 Key = tuple[str, str]  # a statement and the context that it is read with
-Vectors = Any  # (tokens, h), an array of the engine's own kind
+Array = Any  # of the engine's own kind
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What is kept of a statement or a document window.
+
+    Attributes:
+        vectors: (t, h) of the tokens that count.
+        reading: what a reader takes of it, () without one. Of a statement: (s, h) embedded tokens, (s,) which of them
+            count; of a window: (t, layers, 2, h) keys and values.
+    """
+
+    vectors: Array
+    reading: tuple[Array, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Its size in memory."""
+        return int(sum(array.nbytes for array in (self.vectors, *self.reading)))
 
 
 class VectorCache:
@@ -34,19 +56,19 @@ class VectorCache:
 
     def __init__(self, limit: int) -> None:
         self.limit, self.held = limit, 0
-        self._known: OrderedDict[Any, Sequence[Any]] = OrderedDict()
+        self._known: OrderedDict[Any, Sequence[Encoded]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def get(self, key: Any) -> Sequence[Any] | None:
+    def get(self, key: Any) -> Sequence[Encoded] | None:
         """The vectors of a key, None where they are not known."""
         vectors = self._known.get(key)
         if vectors is not None:
             self._known.move_to_end(key)
         return vectors
 
-    def put(self, key: Any, vectors: Sequence[Any]) -> None:
+    def put(self, key: Any, vectors: Sequence[Encoded]) -> None:
         """Keep the vectors of a new key."""
         self._known[key] = vectors
         self.held += sum(v.nbytes for v in vectors)
@@ -60,20 +82,20 @@ class LateInteractionScoring(ABC):
     Vectors are kept across calls, up to `cache_bytes` of them. No length limit for premises.
     """
 
-    def __init__(self, inputs: LateInteractionInputs, cache_bytes: int) -> None:
-        self.inputs, self.cache = inputs, VectorCache(cache_bytes)
+    def __init__(self, inputs: LateInteractionInputs, cache_bytes: int, reads: bool) -> None:
+        self.inputs, self.cache, self.reads = inputs, VectorCache(cache_bytes), reads
 
     @abstractmethod
-    def encode(self, ids: Sequence[list[int]], keep: Callable[[Vectors], Vectors]) -> list[Vectors]:
-        """What `keep` makes of the token vectors of each row of ids."""
+    def statements(self, ids: Sequence[list[int]], counted: Sequence[Sequence[bool]]) -> list[Encoded]:
+        """Statements by their token ids and which of them count."""
 
     @abstractmethod
-    def as_premise(self, tokens: Vectors) -> Vectors:
-        """What is kept of a document window: normalised."""
+    def windows(self, ids: Sequence[list[int]]) -> list[Encoded]:
+        """Document windows by their token ids, vectors without special tokens and normalised."""
 
     @abstractmethod
     def compare(
-        self, statement: Vectors, documents: Sequence[Sequence[Vectors]], premises: Sequence[Sequence[int]]
+        self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]
     ) -> Any:
         """Logits (n,) of a statement with n premises, each given as positions in `documents` (windows of each)."""
 
@@ -81,14 +103,18 @@ class LateInteractionScoring(ABC):
     def joined(self, logits: list[Any]) -> NDArray[np.float64]:
         """What `compare` gave of each statement, one after the other."""
 
+    @abstractmethod
+    def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> NDArray[np.float64]:
+        """What the reader adds, (n,), for statements with their windows; `lengths`: how much work each is."""
+
     def logits(self, pairs: Sequence[Pair], level: Support) -> Logits:
         """Logits of pairs; the same for both levels."""
         result = Logits(np.full(len(pairs), np.nan))
-        texts = [[render_document(document) for document in pair.documents] for pair in pairs]
+        texts = [list(dict.fromkeys(render_document(document) for document in pair.documents)) for pair in pairs]
         place = {text: number for number, text in enumerate(dict.fromkeys(text for own in texts for text in own))}
         # all that is asked about a document together: more documents than the cache holds are still read once
         order = sorted(range(len(pairs)), key=lambda i: place[texts[i][-1]])
-        chunks = list(_chunks(order, texts))
+        chunks = list(_chunks(order, texts, *((READ_CHUNK, len) if self.reads else (CHUNK, lambda _: 1))))
         for chunk in tqdm(chunks, desc="scoring", disable=len(chunks) < 2 or None, leave=False):
             self._chunk(chunk, pairs, texts, result)
         return result
@@ -112,9 +138,19 @@ class LateInteractionScoring(ABC):
             logits.append(self.compare(statements[key], [documents[text] for text in wanted], chosen))
         if kept:
             result.values[kept] = self.joined(logits)
+        if kept and self.reads:
+            statement = {i: statements[key] for key, group in asked.items() for i in group}
+            premises = {i: [window for text in texts[i] for window in documents[text]] for i in kept}
+            result.values[kept] += self.read(
+                [(statement[i], premises[i]) for i in kept],
+                [
+                    len(statement[i].reading[0]) + sum(len(w.reading[0]) for w in premises[i]) // READ_TOKENS
+                    for i in kept
+                ],
+            )
 
-    def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, Vectors], dict[Key, str]]:
-        """The vectors of each statement's own tokens; and why some have none."""
+    def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, Encoded], dict[Key, str]]:
+        """Each statement, encoded; and why some are not."""
         encoded = {key: known[0] for key in keys if (known := self.cache.get(key)) is not None}
         reasons: dict[Key, str] = {}
         new: dict[Key, tuple[list[int], list[bool]]] = {}
@@ -124,22 +160,21 @@ class LateInteractionScoring(ABC):
                     new[key] = self.inputs.statement(key)
                 except StatementTooLong as error:
                     reasons[key] = str(error)
-        ids = [row for row, _ in new.values()]
+        ids, counted = [row for row, _ in new.values()], [own for _, own in new.values()]
         result.tokens += sum(map(len, ids))
-        for (key, (_, counted)), tokens in zip(new.items(), self.encode(ids, lambda tokens: tokens), strict=True):
-            encoded[key] = tokens[np.array(counted)]  # without special tokens and context
-            self.cache.put(key, [encoded[key]])
+        for key, statement in zip(new, self.statements(ids, counted), strict=True):
+            encoded[key] = statement
+            self.cache.put(key, [statement])
         return encoded, reasons
 
-    def _documents(self, texts: Sequence[str], result: Logits) -> dict[str, Sequence[Vectors]]:
-        """The normalised token vectors of each window of each document."""
+    def _documents(self, texts: Sequence[str], result: Logits) -> dict[str, Sequence[Encoded]]:
+        """Each window of each document, encoded."""
         known = {text: vectors for text in texts if (vectors := self.cache.get(text)) is not None}
         missing = [text for text in texts if text not in known]
         windows = dict(zip(missing, self.inputs.documents(missing), strict=True))
         flat = [window for text in missing for window in windows[text]]
         result.tokens += sum(map(len, flat))
-        before, after = len(self.inputs.before), len(self.inputs.after)
-        encoded = iter(self.encode(flat, lambda t: self.as_premise(t[before : len(t) - after])))
+        encoded = iter(self.windows(flat))
         new = {text: [next(encoded) for _ in windows[text]] for text in missing}
         for text, vectors in new.items():
             self.cache.put(text, vectors)
@@ -147,15 +182,19 @@ class LateInteractionScoring(ABC):
         return known | new
 
 
-def _chunks(order: Sequence[int], texts: Sequence[Sequence[str]]) -> Iterator[list[int]]:
-    """Positions in runs that ask about CHUNK distinct documents, or a few more."""
+def _chunks(
+    order: Sequence[int], texts: Sequence[Sequence[str]], most: int, size: Callable[[str], int]
+) -> Iterator[list[int]]:
+    """Positions in runs that ask about distinct documents of the size `most` together, or a little more."""
     chunk: list[int] = []
     documents: set[str] = set()
+    held = 0
     for i in order:
         chunk.append(i)
+        held += sum(size(text) for text in texts[i] if text not in documents)
         documents.update(texts[i])
-        if len(documents) >= CHUNK:
+        if held >= most:
             yield chunk
-            chunk, documents = [], set()
+            chunk, documents, held = [], set(), 0
     if chunk:
         yield chunk

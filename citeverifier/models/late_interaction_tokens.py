@@ -134,7 +134,7 @@ class LateInteractionTokens:
 
         Returns {"statement", "windows" of the documents, their "owners", "length": tokens in all}.
         """
-        documents = self.documents(texts)
+        documents = self.documents(list(dict.fromkeys(texts)))
         windows = [window for document in documents for window in document]
         owners = [number for number, document in enumerate(documents) for _ in document]
         statement = self.statement(key)

@@ -16,10 +16,10 @@ from tqdm.auto import tqdm
 from citeverifier.extras import brought_by
 from citeverifier.models.checkpoint import CheckpointConfig, position_limit
 from citeverifier.models.inputs import LateInteractionInputs
-from citeverifier.models.late_interaction_scoring import CACHE_BYTES, LateInteractionScoring
+from citeverifier.models.late_interaction_scoring import CACHE_BYTES, Encoded, LateInteractionScoring
 from citeverifier.models.late_interaction_tokens import padded
 from citeverifier.models.logits import under_budget
-from citeverifier.models.onnx_files import ENCODER, HEAD_GRAPH
+from citeverifier.models.onnx_files import ENCODER, HEAD_GRAPH, READER_GRAPH
 
 TOKEN_BUDGET = 1024  # padded tokens a batch
 WORKERS = 4  # batches side by side, at most
@@ -34,7 +34,8 @@ class OnnxEngine(LateInteractionScoring):
         with brought_by("onnx"):
             from onnxruntime import InferenceSession, SessionOptions
             from tokenizers import Tokenizer
-        missing = [name for name in (ENCODER, HEAD_GRAPH) if not (folder / name).is_file()]
+        graphs = (ENCODER, HEAD_GRAPH, *((READER_GRAPH,) if config.reader else ()))
+        missing = [name for name in graphs if not (folder / name).is_file()]
         if missing:
             raise FileNotFoundError(
                 f"{folder}: expected {' and '.join(missing)} for onnxruntime, found none; where torch is installed, "
@@ -47,61 +48,94 @@ class OnnxEngine(LateInteractionScoring):
         limit = position_limit(encoder)
         pad_id = encoder.pad_token_id
         super().__init__(
-            LateInteractionInputs(tokenizer, pad_id, config.max_length, limit, config.reads_context), cache_bytes
+            LateInteractionInputs(tokenizer, pad_id, config.max_length, limit, config.reads_context),
+            cache_bytes,
+            config.reader,
         )
         options = SessionOptions()
         options.intra_op_num_threads = 1  # batches run side by side instead
-        self.encoder, self.head = (
-            InferenceSession(folder / name, options, providers=["CPUExecutionProvider"])
-            for name in (ENCODER, HEAD_GRAPH)
-        )
+        self.sessions = {
+            name: InferenceSession(folder / name, options, providers=["CPUExecutionProvider"]) for name in graphs
+        }
         self.workers = min(WORKERS, os.cpu_count() or 1)
 
-    def encode(self, ids: Sequence[list[int]], keep: Callable[[Floats], Floats]) -> list[Floats]:
-        """What `keep` makes of the token vectors (tokens, h) of each row."""
-        lengths = [len(row) for row in ids]
-        order = sorted(range(len(ids)), key=lambda i: -lengths[i])
-        kept: dict[int, Floats] = {}
+    def statements(self, ids: Sequence[list[int]], counted: Sequence[Sequence[bool]]) -> list[Encoded]:
+        """Statements; a reader takes their ids."""
+
+        def keep(i: int, vectors: Floats, *_: Floats) -> Encoded:
+            own = np.array(counted[i])
+            return Encoded(vectors[own], (np.array(ids[i]), own) if self.reads else ())
+
+        return self._encode(ids, keep)
+
+    def windows(self, ids: Sequence[list[int]]) -> list[Encoded]:
+        """Document windows; a reader takes their keys and values, special tokens included."""
+        before, after = len(self.inputs.before), len(self.inputs.after)
+
+        def keep(i: int, vectors: Floats, *both: Floats) -> Encoded:
+            return Encoded(_normalised(vectors[before : len(vectors) - after]), tuple(part.copy() for part in both))
+
+        return self._encode(ids, keep)
+
+    def _encode(self, ids: Sequence[list[int]], keep: Callable[..., Encoded]) -> list[Encoded]:
+        """What `keep` makes of the position and each output (tokens, ...) of the encoder for each row of ids."""
+        kept: dict[int, Encoded] = {}
 
         def forward(batch: list[int]) -> None:
-            inputs = {
-                "input_ids": padded([ids[i] for i in batch], self.inputs.pad_id),
-                "attention_mask": padded([[1] * lengths[i] for i in batch], 0),
-            }
-            (vectors,) = self.encoder.run(None, inputs)
-            kept.update({i: keep(vectors[at, : lengths[i]]).copy() for at, i in enumerate(batch)})
+            rows = [ids[i] for i in batch]
+            inputs = {"input_ids": padded(rows, self.inputs.pad_id), "attention_mask": _ones(rows)}
+            outputs = self.sessions[ENCODER].run(None, inputs)
+            kept.update({i: keep(i, *(part[at, : len(ids[i])] for part in outputs)) for at, i in enumerate(batch)})
 
-        batches = under_budget(order, lengths, TOKEN_BUDGET)
-        with ThreadPoolExecutor(self.workers) as pool:
-            for _ in tqdm(
-                pool.map(forward, batches),
-                desc="scoring",
-                total=len(batches),
-                disable=len(ids) < 64 or None,
-                leave=False,
-            ):
-                pass
+        self._side_by_side([len(row) for row in ids], forward)
         return [kept[i] for i in range(len(ids))]
 
-    def as_premise(self, tokens: Floats) -> Floats:
-        """What is kept of a document window."""
-        return _normalised(tokens)
+    def _side_by_side(self, lengths: Sequence[int], forward: Callable[[list[int]], None]) -> None:
+        """`forward` on the positions of each batch under the budget, longest first."""
+        batches = under_budget(sorted(range(len(lengths)), key=lambda i: -lengths[i]), lengths, TOKEN_BUDGET)
+        quiet = len(lengths) < 64 or None
+        with ThreadPoolExecutor(self.workers) as pool:
+            for _ in tqdm(pool.map(forward, batches), desc="scoring", total=len(batches), disable=quiet, leave=False):
+                pass
+
+    def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> NDArray[np.float64]:
+        """What the reader adds, (n,)."""
+        values = np.empty(len(asked))
+
+        def forward(batch: list[int]) -> None:
+            ids, counted = zip(*(asked[i][0].reading for i in batch), strict=True)
+            premises = [np.concatenate([window.reading[0] for window in asked[i][1]]) for i in batch]
+            both = np.zeros((len(batch), max(map(len, premises)), *premises[0].shape[1:]), dtype=np.float32)
+            for row, premise in zip(both, premises, strict=True):
+                row[: len(premise)] = premise
+            inputs = {
+                "input_ids": padded(ids, self.inputs.pad_id),
+                "attention_mask": _ones(ids),
+                "counted": padded([own.tolist() for own in counted], 0).astype(bool),
+                "both": both,
+                "read": np.arange(both.shape[1]) < np.array([[len(premise)] for premise in premises]),
+            }
+            (values[batch],) = self.sessions[READER_GRAPH].run(None, inputs)
+
+        self._side_by_side(lengths, forward)
+        return values
 
     def compare(
-        self, statement: Floats, documents: Sequence[Sequence[Floats]], premises: Sequence[Sequence[int]]
+        self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]
     ) -> Floats:
-        """Logits (n,) of a statement with n premises."""
-        compared = _normalised(statement).T
+        """Logits (n,) of a statement with n premises, by its matches."""
+        tokens, head = statement.vectors, self.sessions[HEAD_GRAPH]
+        compared = _normalised(tokens).T
         by_document = []
         for parts in documents:
-            matches = np.stack([(part @ compared).max(axis=0, initial=-1.0) for part in parts])  # (windows, s)
+            matches = np.stack([(part.vectors @ compared).max(axis=0, initial=-1.0) for part in parts])  # (windows, s)
             best = 0
             if len(parts) > 1:
-                weights, _ = self.head.run(None, {"tokens": statement, "matches": matches})
+                weights, _ = head.run(None, {"tokens": tokens, "matches": matches})
                 best = int((matches @ weights).argmax())
             by_document.append(matches[best])
         matches = np.stack([np.max([by_document[i] for i in premise], axis=0) for premise in premises])
-        _, logits = self.head.run(None, {"tokens": statement, "matches": matches})
+        _, logits = head.run(None, {"tokens": tokens, "matches": matches})
         found: Floats = logits
         return found
 
@@ -114,3 +148,8 @@ def _normalised(tokens: Floats) -> Floats:
     """Rows of length 1."""
     rows: Floats = tokens / np.maximum(np.linalg.norm(tokens, axis=-1, keepdims=True), 1e-12)
     return rows
+
+
+def _ones(rows: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """The attention mask of padded rows."""
+    return padded([[1] * len(row) for row in rows], 0)

@@ -1,7 +1,10 @@
 """The ONNX graphs of a late-interaction checkpoint, for onnxruntime in place of torch (`onnx_engine.py`).
 
-encoder.onnx   token ids and attention mask -> token vectors; without weights: it points into model.safetensors
-head.onnx      a statement's token vectors and their matches -> weights of the tokens, logits
+encoder.onnx  token ids and attention mask -> token vectors, with a reader also its keys and values
+head.onnx     a statement's token vectors and their matches -> weights of the tokens, logits
+reader.onnx   of a reader (models/reader.py): statements' token ids, keys and values of their documents -> logits
+
+Weights lie in the checkpoint's safetensors files, which the graphs point into.
 """
 
 from __future__ import annotations
@@ -13,16 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.extras import brought_by
+from citeverifier.models.checkpoint import READER
 
-ENCODER, HEAD_GRAPH, WEIGHTS = "encoder.onnx", "head.onnx", "model.safetensors"
+ENCODER, HEAD_GRAPH, READER_GRAPH = "encoder.onnx", "head.onnx", "reader.onnx"
+WEIGHTS = {"encoder.": "model.safetensors", "reader.": READER}  # by the beginning of their names in a graph
 
 
 def onnx_files(folder: Path) -> dict[str, bytes]:
     """File names and contents for a checkpoint folder, which is read only; they belong beside its weights.
 
-    Takes some ten seconds.
+    Takes some ten seconds, with a reader half a minute.
     """
     import torch
+    from torch import Tensor
 
     from citeverifier.models.checkpoint import load_checkpoint
 
@@ -32,30 +38,53 @@ def onnx_files(folder: Path) -> dict[str, bytes]:
     class Encoder(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.encoder = model.encoder
+            self.encoder, self.reader = model.encoder, model.reader
 
-        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-            vectors: torch.Tensor = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            return vectors
+        def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, ...]:
+            encoded = self.encoder(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True)
+            *below, vectors = encoded.hidden_states
+            if self.reader is None:
+                return (vectors,)
+            both = [torch.stack(pair, dim=2) for pair in self.reader.keys_and_values(below)]
+            return vectors, torch.stack(both, dim=2)
 
     class Head(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.head = model.head
 
-        def forward(self, tokens: torch.Tensor, matches: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        def forward(self, tokens: Tensor, matches: Tensor) -> tuple[Tensor, Tensor]:
             every = torch.ones_like(matches[:1], dtype=torch.bool)
             weights = self.head.log_weights(tokens.unsqueeze(0), every).exp().squeeze(0)
             return weights, self.head(tokens.unsqueeze(0), every, matches).squeeze(1)
 
+    class Read(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder, self.reader = model.encoder, model.reader
+
+        def forward(
+            self, input_ids: Tensor, attention_mask: Tensor, counted: Tensor, both: Tensor, read: Tensor
+        ) -> Tensor:
+            documents = ((both[:, :, layer, 0], both[:, :, layer, 1]) for layer in range(both.shape[2]))
+            embedded = self.reader.embedded(self.encoder, input_ids)
+            logits: Tensor = self.reader(embedded, attention_mask, counted, documents, read)[0].squeeze(1)
+            return logits
+
     inputs = {name: torch.ones(2, 8, dtype=torch.long) for name in ("input_ids", "attention_mask")}  # not the same one
-    encoder = _graph(Encoder(), inputs, [(0, 1), (0, 1)], ["vectors"])
-    tokens = torch.zeros(5, model.config.hidden_size)
-    head = _graph(Head(), {"tokens": tokens, "matches": torch.zeros(3, 5)}, [(0,), (0, 1)], ["weights", "logits"])
-    return {
-        ENCODER: _without_weights(encoder, folder / WEIGHTS).SerializeToString(),
-        HEAD_GRAPH: head.SerializeToString(),
+    matched = {"tokens": torch.zeros(5, model.config.hidden_size), "matches": torch.zeros(3, 5)}
+    graphs = {
+        ENCODER: _graph(Encoder(), inputs, [(0, 1), (0, 1)], ["vectors", *(["both"] if model.reader else [])]),
+        HEAD_GRAPH: _graph(Head(), matched, [(0,), (0, 1)], ["weights", "logits"]),
     }
+    if model.reader is not None:
+        size = (2, 11, model.config.num_hidden_layers, 2, model.config.hidden_size)
+        read = inputs | {
+            "counted": torch.ones(2, 8, dtype=torch.bool), "both": torch.zeros(size),
+            "read": torch.ones(2, 11, dtype=torch.bool),
+        }  # fmt: skip
+        graphs[READER_GRAPH] = _graph(Read(), read, [(0, 1)] * 5, ["logits"])
+    return {name: _without_weights(graph, folder).SerializeToString() for name, graph in graphs.items()}
 
 
 def _graph(module: Any, inputs: dict[str, Any], dynamic: list[tuple[int, ...]], outputs: list[str]) -> Any:
@@ -75,30 +104,51 @@ def _graph(module: Any, inputs: dict[str, Any], dynamic: list[tuple[int, ...]], 
     return model
 
 
-def _without_weights(model: Any, weights: Path) -> Any:
-    """The graph with its weights read from a safetensors file, cast to float32 where that holds half precision."""
-    from onnx import StringStringEntryProto, TensorProto, helper
+def _without_weights(model: Any, folder: Path) -> Any:
+    """The graph with its weights read from the folder's safetensors files, made float32 where these hold less."""
+    from onnx import TensorProto, helper
 
-    kinds = {"F32": TensorProto.FLOAT, "F16": TensorProto.FLOAT16, "BF16": TensorProto.BFLOAT16}
-    with weights.open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(length))
-    casts = []
-    for tensor in model.graph.initializer:
-        stored = header.get(tensor.name.removeprefix("encoder."))
-        if stored is None:  # not learnt: positions and such
+    files = [(prefix, folder / name) for prefix, name in WEIGHTS.items() if (folder / name).is_file()]
+    stored = {f"{prefix}{name}": place for prefix, file in files for name, place in _places(file).items()}
+    widened = []
+    for tensor in list(model.graph.initializer):
+        name = tensor.name
+        if name not in stored:  # not learnt: positions and such; or of the head, which is small
             continue
-        begin, end = stored["data_offsets"]
-        place = {"location": weights.name, "offset": str(8 + length + begin), "length": str(end - begin)}
-        tensor.ClearField("raw_data")
-        tensor.data_location = TensorProto.EXTERNAL
-        tensor.external_data.extend(StringStringEntryProto(key=key, value=value) for key, value in place.items())
-        tensor.data_type = kinds[stored["dtype"]]
+        _point(tensor, *stored[name])
         if tensor.data_type != TensorProto.FLOAT:
-            name = tensor.name
             tensor.name = f"{name}.stored"
-            casts.append(helper.make_node("Cast", [tensor.name], [name], to=TensorProto.FLOAT))
-    nodes = [*casts, *model.graph.node]
+        if tensor.data_type == TensorProto.INT8:
+            scale = model.graph.initializer.add(name=f"{name}.scale", dims=tensor.dims[:1])
+            _point(scale, *stored[scale.name])
+            widened.append(helper.make_node("DequantizeLinear", [tensor.name, scale.name], [name], axis=0))
+        elif tensor.data_type != TensorProto.FLOAT:
+            widened.append(helper.make_node("Cast", [tensor.name], [name], to=TensorProto.FLOAT))
+    nodes = [*widened, *model.graph.node]
     del model.graph.node[:]
     model.graph.node.extend(nodes)
     return model
+
+
+def _point(tensor: Any, kind: str, place: dict[str, str]) -> None:
+    """Let a tensor of a graph be read from a file."""
+    from onnx import StringStringEntryProto, TensorProto
+
+    kinds = {"F32": TensorProto.FLOAT, "F16": TensorProto.FLOAT16, "BF16": TensorProto.BFLOAT16, "I8": TensorProto.INT8}
+    tensor.ClearField("raw_data")
+    tensor.data_type, tensor.data_location = kinds[kind], TensorProto.EXTERNAL
+    tensor.external_data.extend(StringStringEntryProto(key=key, value=value) for key, value in place.items())
+
+
+def _places(file: Path) -> dict[str, tuple[str, dict[str, str]]]:
+    """Of each tensor of a safetensors file its number format, and where it lies, as ONNX says it."""
+    with file.open("rb") as opened:
+        (length,) = struct.unpack("<Q", opened.read(8))
+        header = json.loads(opened.read(length))
+    header.pop("__metadata__", None)
+    places = {}
+    for name, tensor in header.items():
+        begin, end = tensor["data_offsets"]
+        place = {"location": file.name, "offset": str(8 + length + begin), "length": str(end - begin)}
+        places[name] = tensor["dtype"], place
+    return places

@@ -22,8 +22,9 @@ from transformers import AutoModel, AutoTokenizer
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.models.late_interaction_tokens import LateInteractionTokens
 from citeverifier.models.number_check import NumberCheck
+from citeverifier.models.reader import Reader, load_weights
 
-HEAD = "head.safetensors"
+HEAD, READER = "head.safetensors", "reader.safetensors"
 BETWEEN_DOCUMENTS = re.compile(r"\n\s*\n")
 
 
@@ -54,7 +55,7 @@ class LateInteractionScorer(InputModule):
         folder = Path(found)
         settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))["citeverifier"]
         encoder = AutoModel.from_pretrained(folder, **{"dtype": torch.float32, **(options.get("model_kwargs") or {})})
-        model = LateInteraction(encoder)
+        model = LateInteraction(encoder, reader=Reader(encoder) if settings.get("reader") else None)
         tokenizer = AutoTokenizer.from_pretrained(folder)
         tokenizer.backend_tokenizer.no_truncation()
         tokenizer.backend_tokenizer.no_padding()
@@ -62,6 +63,8 @@ class LateInteractionScorer(InputModule):
         numbers = NumberCheck(settings.get("number_weights", {}), words)
         scorer = cls(model.eval(), tokenizer, settings["max_length"], numbers)
         model.head.load_state_dict(load_file(folder / HEAD))
+        if model.reader is not None:
+            load_weights(model.reader, load_file(folder / READER))
         return scorer
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **_: Any) -> dict[str, Tensor]:
@@ -87,8 +90,11 @@ class LateInteractionScorer(InputModule):
         """Weights, config, tokenizer and number words; sentence-transformers adds modules.json and the sources."""
         encoder: Any = self.model.encoder
         encoder.save_pretrained(output_path)
-        head = {key: value.contiguous() for key, value in self.model.head.state_dict().items()}
-        save_file(head, Path(output_path, HEAD))
+        for name, part in ((HEAD, self.model.head), (READER, self.model.reader)):
+            if part is not None:
+                save_file(
+                    {key: value.contiguous() for key, value in part.state_dict().items()}, Path(output_path, name)
+                )
         self.save_tokenizer(output_path)
         Path(output_path, "number_words.json").write_text(
             json.dumps(self.numbers.languages, ensure_ascii=False), encoding="utf-8"

@@ -9,14 +9,14 @@ from typing import Any
 
 from citeverifier.models.checkpoint import (
     HEAD,
-    HEADED,
+    CheckpointConfig,
     backbone_path,
+    late_interaction,
     load_tokenizer,
     position_limit,
     read_config,
-    with_head,
 )
-from citeverifier.models.one_way import FIRST_POSITION
+from citeverifier.models.reader import Reader
 from citeverifier.training.hyperparameters import Lora, TrainingOptions
 
 log = logging.getLogger(__name__)
@@ -41,14 +41,13 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
         "weights_only": True,
     }
     limit = position_limit(AutoConfig.from_pretrained(path, **common))
-    if options.shape == "one_way":
-        limit -= FIRST_POSITION
-        _takes_layers_apart(options)
+    if options.reader and options.shape != "late_interaction":
+        raise ValueError(f"training.reader: expected model=late_interaction, got {options.shape}")
     if options.max_length > limit:
         raise ValueError(f"max_length: expected at most {limit} tokens for {backbone.name}, got {options.max_length}")
     tokenizer = load_tokenizer(path, options.max_length, backbone.trust_remote_code)
-    if options.shape in HEADED:
-        model = _with_head(AutoModel.from_pretrained(path, **loading), options)
+    if options.shape == "late_interaction":
+        model = _late_interaction(AutoModel.from_pretrained(path, **loading), options)
     else:
         model = AutoModelForSequenceClassification.from_pretrained(path, num_labels=1, **loading)
         freeze(model.base_model, options.frozen_embeddings, options.frozen_layers)
@@ -61,26 +60,47 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def _with_head(encoder: Any, options: TrainingOptions) -> Any:
-    model = with_head(encoder, options.shape, trained_head(options))
+def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
+    trained = trained_head(options)
+    has_reader = trained is not None and read_config(trained).reader
+    if options.reader:
+        _goes_beside(options, None if trained is None else read_config(trained))
+    model = late_interaction(encoder, has_reader, trained)
+    if options.reader:
+        if model.reader is None:
+            model.reader = Reader(encoder)
+        encoder.requires_grad_(False)
+        model.head.requires_grad_(False)
+        return model
     if getattr(encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
         encoder.pooler.requires_grad_(False)
     freeze(encoder, options.frozen_embeddings, options.frozen_layers)
     if options.lora is not None:
         model.encoder = add_lora(encoder, options.lora, "FEATURE_EXTRACTION")
+        if model.reader is not None:
+            model.reader.layers.requires_grad_(False)
     return model
 
 
-def _takes_layers_apart(options: TrainingOptions) -> None:
-    for name, value in (("attention", options.attention), ("gradient_checkpointing", options.gradient_checkpointing)):
-        if value:
-            raise ValueError(f"training.{name}: expected none for model=one_way, whose layers are its own; got {value}")
+def _goes_beside(options: TrainingOptions, trained: CheckpointConfig | None) -> None:
+    """Raise ValueError where there is no verifier for a reader, or it would be asked otherwise than it was trained."""
+    if trained is None or options.lora is not None:
+        raise ValueError(
+            "training.reader: expected a finished late-interaction verifier as backbone (backbone=citeverifier_small) "
+            f"and no training.lora, got backbone.name={options.backbone.name} and lora={options.lora}"
+        )
+    for name in ("max_length", "reads_context"):
+        if getattr(options, name) != getattr(trained, name):
+            raise ValueError(
+                f"training.{name}: expected {getattr(trained, name)}, as the verifier has it that the reader goes "
+                f"beside, got {getattr(options, name)}"
+            )
 
 
 def trained_head(options: TrainingOptions) -> Path | None:
-    """The backbone's folder, where it is a trained verifier of the same shape, which goes on with the head it has."""
+    """The backbone's folder, where it is a trained late-interaction verifier, which goes on with the head it has."""
     folder = Path(backbone_path(options.backbone.name))
-    return folder if (folder / HEAD).is_file() and read_config(folder).shape == options.shape else None
+    return folder if (folder / HEAD).is_file() and options.shape == "late_interaction" else None
 
 
 def encoder_of(model: Any) -> Any:
@@ -101,7 +121,7 @@ def freeze(encoder: Any, embeddings: bool, layers: int) -> None:
     """Stop gradients of an encoder's token embeddings and of its lowest `layers` layers.
 
     Below frozen layers nothing of the encoder is trained, positions included, so that the backward pass ends above them
-    (not in one-way reading, whose head adds to what goes into the lowest).
+    (a reader, where there is one, is trained all the same).
     """
     if embeddings:
         encoder.get_input_embeddings().requires_grad_(False)
@@ -175,12 +195,12 @@ def merge_lora(model: Any, options: TrainingOptions) -> Any:
     """The model with its adapters merged into plain weights; they are kept beside it where the options say so."""
     if options.lora is None:
         return model
-    headed = options.shape in HEADED
-    adapted = model.encoder if headed else model
+    late = options.shape == "late_interaction"
+    adapted = model.encoder if late else model
     if options.lora.keep:
         adapted.save_pretrained(Path(options.output_dir) / ADAPTERS)
     merged = adapted.merge_and_unload()
-    if not headed:
+    if not late:
         return merged
     model.encoder = merged
     return model

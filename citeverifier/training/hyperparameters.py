@@ -47,9 +47,10 @@ class TrainingOptions:
 
     Args:
         output_dir: where the finished checkpoint goes; intermediate ones below it.
-        shape: cross_encoder, late_interaction or one_way.
+        shape: cross_encoder or late_interaction.
+        reader: learn a reader beside a trained late-interaction verifier (`backbone`), which stays as it is.
         delta: distance of the two cut points in training; 0 trains a binary verifier.
-        max_length: tokens of a pair (cross-encoder) or of a document window (the other shapes).
+        max_length: tokens of a pair (cross-encoder) or of a document window (late interaction).
         reads_context: whether the verifier reads a pair's context.
         margin: weight of the loss by which a supported pair stands above an unsupported one of the same example.
         batch_size, gradient_accumulation: pairs a step are their product (times the number of processes).
@@ -63,13 +64,14 @@ class TrainingOptions:
         bf16: None = where the processor has it.
         attention: None = the faster one in training (docs/performance.md): eager on a CPU, SDPA on a GPU.
         compile: torch.compile the model; pays on a GPU after minutes of compiling, for long runs.
-        gradient_checkpointing: keep no activations inside layers; less memory, a third more arithmetic.
+        gradient_checkpointing: keep no activations inside the encoder's layers; less memory, a third more arithmetic.
         report_to_wandb: log to Weights & Biases (offline unless WANDB_API_KEY is set).
     """
 
     output_dir: str
     shape: Shape
     backbone: Backbone
+    reader: bool = False
     delta: float = 2.0
     max_length: int = 256
     reads_context: bool = True

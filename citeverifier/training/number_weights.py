@@ -18,7 +18,7 @@ def fit_number_weights(
     Args:
         logits: (n,) training logits of the dev pairs, without the check.
         labels: rows [min, max, weight, ...].
-        features: (n, k) of the pairs, 0 or 1.
+        features: (n, k) of the pairs: answers of the number check, 0 or 1; beside a reader also the matches' logits.
         delta: distance of the cut points in training.
 
     Returns:

@@ -7,6 +7,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.metrics.decisions import auroc, best_threshold
-from citeverifier.models.checkpoint import HEADED, CheckpointConfig, save_checkpoint
+from citeverifier.models.checkpoint import CheckpointConfig, save_checkpoint
 from citeverifier.models.cut_points import (
     Calibration,
     fit_calibration,
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 
 LABELS = 6  # columns of a row before the outcomes of the number check: min, max, weight, documents, example, refuted
 START_PAIRS = 64  # from which a new head learns its encoder's cosines
+READ = 1  # which of a model's outputs a reader's own logit is
 
 
 def train(
@@ -66,10 +68,11 @@ def train(
     set_seed(options.seed)
     model, tokenizer = build_model(options)
     inputs = inputs_for(model, tokenizer, options)
-    train_set, dev_set = prepare(inputs, train_pairs, options), prepare(inputs, dev_pairs, options)
+    reads = getattr(model, "reader", None) is not None
+    train_set, dev_set = (prepare(inputs, pairs, options, reads) for pairs in (train_pairs, dev_pairs))
     dropped = len(train_pairs) - len(train_set.pairs)
     log.info(
-        "training on %d pairs (%d over the length limit dropped), dev %d (%d dropped)",
+        "training on %d pairs (%d too long, dropped), dev %d (%d dropped)",
         len(train_set.pairs),
         dropped,
         len(dev_set.pairs),
@@ -83,8 +86,14 @@ def train(
     logits, labels = _logits(predicted), predicted.label_ids
     seconds = time.perf_counter() - started
     outcomes = labels[:, LABELS:]
-    numbers = fit_number_weights(logits, labels, outcomes, options.delta)
-    logits = logits + outcomes @ numbers
+    if options.reader:  # it learnt by itself; what the matches weigh beside it is fitted here
+        read = _logits(predicted, READ)
+        fitted = fit_number_weights(read, labels, np.column_stack([outcomes, logits - read]), options.delta)
+        numbers, matches = fitted[:-1], float(fitted[-1])
+        logits = read + (logits - read) * matches + outcomes @ numbers
+    else:
+        numbers, matches = fit_number_weights(logits, labels, outcomes, options.delta), 1.0
+        logits = logits + outcomes @ numbers
     calibration = fit_calibration(logits, labels, options.delta)
     contradictions = fit_contradiction_weights(outcomes, labels[:, LABELS - 1])
     dev = dev_metrics(calibration.fold(logits), labels, calibration.delta)
@@ -93,6 +102,7 @@ def train(
     if trainer.is_world_process_zero():
         languages = tuple(sorted({pair.lang for pair in train_pairs}))
         weights = dict(zip(FEATURES, (numbers / calibration.temperature).round(4).tolist(), strict=False))
+        scale_matches(trained_model, matches)
         _save(trained_model, tokenizer, options, calibration, trained, languages, weights, contradictions)
         kinds = dict(sorted(Counter(pair.kind.split(":")[0] for pair in train_pairs).items()))
         write_report(trained, options, trainer.state, data or {}, kinds=kinds)
@@ -136,7 +146,7 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
     batch = pairs_a_step(options)
 
     def epoch(number: int) -> list[int]:
-        if options.shape in HEADED:
+        if options.shape == "late_interaction":
             return shuffled_runs(train_set.pairs, options.seed + number)
         return by_length(train_set.lengths, batch, options.seed + number)
 
@@ -145,9 +155,10 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
         return {"labels": torch.from_numpy(labels[positions]), **inputs.collate([items[i] for i in positions])}
 
     def loss(outputs: Any, rows: Any, num_items_in_batch: Any = None) -> Any:
-        losses = interval_loss(outputs["logits"], rows, options.delta)
+        logits = outputs["read" if options.reader else "logits"]
+        losses = interval_loss(logits, rows, options.delta)
         if options.margin:
-            losses = losses + options.margin * margin_loss(outputs["logits"], rows)
+            losses = losses + options.margin * margin_loss(logits, rows)
         if "token_losses" in outputs:
             losses = losses + rows[:, 2] * outputs["token_losses"]
         # num_items_in_batch counts label elements, so many a pair, over all accumulated batches
@@ -160,7 +171,7 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
         sorted(range(len(train_set.items), len(items)), key=lambda i: -items[i]["length"]),
         collate,
         loss,
-        lambda predicted: aurocs(_logits(predicted), predicted.label_ids),
+        lambda predicted: aurocs(_logits(predicted, READ if options.reader else 0), predicted.label_ids),
         best="auroc",
     )
 
@@ -170,15 +181,26 @@ def number_outcomes(pairs: Sequence[Pair], options: TrainingOptions) -> NDArray[
 
     A cross-encoder stays what other programs load, a binary verifier what its paper says.
     """
-    if options.shape not in HEADED or options.delta == 0:
+    if options.shape != "late_interaction" or options.delta == 0:
         return np.zeros((len(pairs), 0), dtype=np.float32)
     check = NumberCheck({}, [language(code).quantities for code in LANGUAGES])
     rows = [check.features(pair.statement, [render_document(d) for d in pair.documents]) for pair in pairs]
     return np.array(rows, dtype=np.float32)
 
 
-def _logits(predicted: Any) -> NDArray[np.float64]:
-    return np.asarray(predicted.predictions, dtype=np.float64).reshape(-1)
+def _logits(predicted: Any, which: int = 0) -> NDArray[np.float64]:
+    outputs = predicted.predictions
+    return np.asarray(outputs[which] if isinstance(outputs, tuple) else outputs, dtype=np.float64).reshape(-1)
+
+
+def scale_matches(model: Any, weight: float) -> None:
+    """Give what late interaction's matches say the weight that was fitted beside its reader, in place."""
+    import torch
+
+    if weight != 1.0:
+        with torch.no_grad():
+            model.head.output.weight.mul_(weight)
+            model.head.output.bias.mul_(weight)
 
 
 def aurocs(scores: NDArray[np.float64], labels: NDArray[np.float32]) -> dict[str, float]:
@@ -226,7 +248,10 @@ def _save(
     contradiction_weights: Mapping[str, float],
 ) -> None:
     model = merge_lora(model, options)
-    fold_into(model.head.output if options.shape in HEADED else last_linear(model), calibration)
+    late = options.shape == "late_interaction"
+    fold_into(model.head.output if late else last_linear(model), calibration)
+    if late and model.reader is not None:  # the cut point stands in one of the two
+        fold_into(model.reader.head.output, replace(calibration, cut_partial=0.0))
     config = CheckpointConfig(
         shape=options.shape,
         delta=calibration.delta,
@@ -235,6 +260,7 @@ def _save(
         max_length=options.max_length,
         reads_context=options.reads_context,
         base_model=options.backbone.name,
+        reader=late and model.reader is not None,
         languages=languages,
         number_weights=number_weights,
         contradiction_weights=contradiction_weights,

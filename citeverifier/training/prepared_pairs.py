@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.models.checkpoint import HEADED, position_limit
+from citeverifier.models.checkpoint import position_limit
 from citeverifier.models.cut_points import label_rows
 from citeverifier.records import Pair, Support
 from citeverifier.training.hyperparameters import TrainingOptions
 
-MOST_WINDOWS = 8  # of a pair that one-way reading trains on: all pairs of a batch take as much memory as its longest
+MOST_WINDOWS = 8  # of a pair that a reader trains on: all pairs of a batch take as much memory as its longest
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ def inputs_for(model: Any, tokenizer: Any, options: TrainingOptions) -> Any:
     """What tokenises pairs for a model of a shape."""
     from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
 
-    if options.shape in HEADED:
+    if options.shape == "late_interaction":
         limit = position_limit(model.config)
         return LateInteractionInputs.of(tokenizer, options.max_length, limit, options.reads_context)
     return CrossEncoderInputs(tokenizer, options.max_length, options.reads_context)
 
 
-def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Prepared:
-    """Tokenise; pairs over the length limit are left out, for one-way reading those of over MOST_WINDOWS windows."""
+def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions, reads: bool) -> Prepared:
+    """Tokenise; pairs that are too long are left out: where the model `reads`, those of over MOST_WINDOWS windows."""
     from tqdm.auto import tqdm
 
     from citeverifier.models.late_interaction_tokens import StatementTooLong
@@ -51,22 +51,23 @@ def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions) -> Pre
     for pair in tqdm(pairs, desc="tokenising", disable=None, leave=False):
         try:
             item = inputs.prepare(pair)
-            if options.shape == "one_way":
+            if options.reader:
                 item["borne_out"] = inputs.borne_out(pair, item["statement"][1])
         except StatementTooLong:
             continue
-        if _fits(item, options):
+        if _fits(item, options, reads):
             items.append(item)
             kept.append(pair)
     if not kept:
         raise ValueError(
-            f"expected pairs within {options.max_length} tokens, got {len(pairs)} pairs, none of which fits"
+            f"expected pairs within {options.max_length} tokens{f' x {MOST_WINDOWS} windows' if reads else ''}, got "
+            f"{len(pairs)} pairs, none of which fits"
         )
     return Prepared(kept, items, label_rows(kept))
 
 
-def _fits(item: Mapping[str, Any], options: TrainingOptions) -> bool:
-    if options.shape == "one_way":
+def _fits(item: Mapping[str, Any], options: TrainingOptions, reads: bool) -> bool:
+    if reads:
         return len(item["windows"]) <= MOST_WINDOWS
     return options.shape == "late_interaction" or bool(item["length"] <= options.max_length)
 

@@ -93,24 +93,24 @@ class OrdinalVerifier(Scorer):
         return OnnxEngine(self.folder, self.config)
 
     def _torch_engine(self, dtype: Dtype | Literal["int8"], compile: bool) -> Any:
-        from citeverifier.models.checkpoint import HEADED, load_checkpoint, position_limit
+        from citeverifier.models.checkpoint import load_checkpoint, position_limit
         from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
         from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
         from citeverifier.models.late_interaction_engine import LateInteractionEngine
-        from citeverifier.models.one_way_engine import OneWayEngine
 
         int8 = dtype == "int8"
         model, tokenizer, _ = load_checkpoint(self.folder, torch_dtype(dtype != "int8" and runs_bf16(dtype)))
         model.to(own_device())
-        if self.config.shape in HEADED:
+        if self.config.shape == "late_interaction":
             limit = position_limit(model.config)
             inputs = LateInteractionInputs.of(tokenizer, self.config.max_length, limit, self.config.reads_context)
             if int8:
                 model.encoder = in_int8(model.encoder)
-            one_way = self.config.shape == "one_way"
+                if model.reader is not None:
+                    model.reader.layers = in_int8(model.reader.layers)
             if compile:
-                (model if one_way else model.encoder).compile(dynamic=True)
-            engine: Any = OneWayEngine(model, inputs) if one_way else LateInteractionEngine(model, inputs)
+                model.encoder.compile(dynamic=True)
+            engine: Any = LateInteractionEngine(model, inputs)
         elif int8:
             raise ValueError(
                 f"verifier.dtype=int8: {self.path} is a cross-encoder, whose scores suffer from it; use dtype=auto"

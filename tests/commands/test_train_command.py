@@ -12,6 +12,7 @@ import yaml
 from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import DictConfig
+from tiny_models import tiny_checkpoint
 
 from citeverifier import publishing
 from citeverifier.commands.sources import alternatives
@@ -61,19 +62,15 @@ def test_every_experiment_runs_end_to_end(
     assert "mini" in (trained.folder / "README.md").read_text()
 
 
-def test_one_way_reading_trains_on_edited_sentences_too(
-    tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_trains_on_edited_sentences_too(tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    trained = run(
-        composed("model=one_way", "data.edits=0.5", f"backbone.name={tiny('bert')}", "output_dir=out", *SMALL)
-    )
-    config = read_config(trained.folder)
-    assert config.shape == "one_way"
+    late = tiny_checkpoint(tmp_path / "late", tiny("bert"), "late_interaction")
+    trained = run(composed("training.reader=true", "data.edits=0.5", f"backbone.name={late}", "output_dir=out", *SMALL))
+    assert read_config(trained.folder).reader
     kinds = json.loads((trained.folder / "training.json").read_text())["kinds"]
     edited = kinds.pop("edited")
     assert edited >= sum(kinds.values()) / 2 > edited - 32  # whole documents at a time
-    assert "texts of their own" in (trained.folder / "README.md").read_text()
+    assert "the reader in `reader.safetensors`" in (trained.folder / "README.md").read_text()
     scores = OrdinalVerifier(str(trained.folder)).score([Pair.of("A river flows.", ["A river."])], Support.FULL)
     assert 0 < scores.values[0] < 1
 

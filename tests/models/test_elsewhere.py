@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from citeverifier.cli import app
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
-from citeverifier.models.checkpoint import CheckpointConfig, load_tokenizer, save_checkpoint
+from citeverifier.models.checkpoint import CheckpointConfig, late_interaction, load_tokenizer, save_checkpoint
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.rendering import render_pair
@@ -47,15 +47,16 @@ def elsewhere(folders: list[Path], texts: list[tuple[str, str]], workplace: Path
     return [json.loads(line) for line in run.stdout.splitlines()[-len(folders) :]]
 
 
-def test_the_same_scores_without_this_package(tiny: Any, tmp_path: Path, pairs: list[Pair]) -> None:
+@pytest.mark.parametrize("reader", [False, True])
+def test_the_same_scores_without_this_package(reader: bool, tiny: Any, tmp_path: Path, pairs: list[Pair]) -> None:
     long = Document("Vistula", " ".join(f"The river flows past town {i}." for i in range(30)))  # of several windows
     asked = [*pairs, Pair("long", "q", "long", "en", "q", pairs[0].statement, (long, *pairs[1].documents), "k")]
     torch.manual_seed(2)
     config = CheckpointConfig(
         shape="late_interaction", delta=1.0, temperature=1.0, thresholds={"partial": 0.5, "full": 0.5},
-        max_length=40, reads_context=False,
+        max_length=40, reads_context=False, reader=reader,
     )  # fmt: skip
-    model = LateInteraction(AutoModel.from_pretrained(tiny("bert")))
+    model = late_interaction(AutoModel.from_pretrained(tiny("bert")), reader, None)
     save_checkpoint(tmp_path / "plain", model, load_tokenizer(str(tiny("bert")), 512), config)
     own = OrdinalVerifier(str(tmp_path / "plain"), dtype="float32").score(asked, Support.PARTIAL).values
     texts = [render_pair(pair, context=False) for pair in asked]

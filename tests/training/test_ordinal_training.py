@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tiny_models import tiny_checkpoint
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs, single_document_pairs
+from citeverifier.metrics.decisions import auroc
 from citeverifier.models.number_check import FEATURES
-from citeverifier.models.one_way import OneWay
 from citeverifier.records import Pair, Support
 from citeverifier.training.build import build_model, fitted_to_gpu, trained_head
 from citeverifier.training.finished import REPORT, last_whole
@@ -26,7 +28,7 @@ from citeverifier.training.ordinal_training import train
 from citeverifier.training.prepared_pairs import decided
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
-SHAPES = ("late_interaction", "cross_encoder", "one_way")
+SHAPES = ("late_interaction", "cross_encoder")
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +50,11 @@ def options(tmp_path: Path, tiny: Any, monkeypatch: pytest.MonkeyPatch) -> Train
     )  # fmt: skip
 
 
-def shaped(options: TrainingOptions, shape: Any) -> TrainingOptions:
-    return replace(options, shape=shape, max_length=480 if shape == "one_way" else 512)
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_run_leaves_a_calibrated_checkpoint(
     shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
 ) -> None:
-    trained = train(train_pairs, dev_pairs, shaped(options, shape), {"sources": []})
+    trained = train(train_pairs, dev_pairs, replace(options, shape=shape), {"sources": []})
     names = {path.name for path in trained.folder.rglob("*") if path.is_file()}
     assert {"config.json", "model.safetensors", "tokenizer.json", REPORT} <= names
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pth", ".pkl"))]
@@ -66,7 +64,11 @@ def test_a_run_leaves_a_calibrated_checkpoint(
     assert Path("outputs/latest").read_text().strip() == str(trained.folder)
     verifier = OrdinalVerifier(dtype="float32")
     assert verifier.config.shape == shape
-    # the saved thresholds are those of the saved model's own dev scores: refitting them finds the same
+    thresholds_fit(verifier, dev_pairs)
+
+
+def thresholds_fit(verifier: OrdinalVerifier, dev_pairs: list[Pair]) -> None:
+    """The saved thresholds are those of the saved model's own dev scores: refitting them finds the same."""
     for level in (Support.PARTIAL, Support.FULL):
         kept = [(pair, gold) for pair in dev_pairs if (gold := pair.reaches(level)) is not None]
         if level == Support.PARTIAL:  # asked of one document at a time
@@ -85,8 +87,8 @@ def test_a_run_leaves_a_calibrated_checkpoint(
 def test_the_same_command_gives_the_same_dev_metrics(
     shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
 ) -> None:
-    first = train(train_pairs, dev_pairs, replace(shaped(options, shape), output_dir="a"))
-    second = train(train_pairs, dev_pairs, replace(shaped(options, shape), output_dir="b"))
+    first = train(train_pairs, dev_pairs, replace(options, shape=shape, output_dir="a"))
+    second = train(train_pairs, dev_pairs, replace(options, shape=shape, output_dir="b"))
     assert first.dev == second.dev
 
 
@@ -142,7 +144,7 @@ def testlast_whole_skips_checkpoints_that_were_cut_off(tmp_path: Path) -> None:
 def test_lora_trains_adapters_and_is_merged_at_save(
     shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
 ) -> None:
-    with_lora = replace(shaped(options, shape), lora=Lora(r=4), learning_rate=1e-2)
+    with_lora = replace(replace(options, shape=shape), lora=Lora(r=4), learning_rate=1e-2)
     model, _ = build_model(with_lora)
     trainable = [name for name, p in model.named_parameters() if p.requires_grad]
     assert any("lora" in name for name in trainable)
@@ -165,23 +167,56 @@ def test_a_verifier_of_another_shape_lends_its_encoder_alone(
     options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
 ) -> None:
     late = train(train_pairs, dev_pairs, options).folder
-    for shape, head in (("late_interaction", late), ("one_way", None)):
-        assert trained_head(replace(shaped(options, shape), backbone=Backbone(str(late)))) == head
-    model, _ = build_model(replace(shaped(options, "one_way"), backbone=Backbone(str(late))))
-    assert isinstance(model, OneWay)
+    for shape, head in (("late_interaction", late), ("cross_encoder", None)):
+        assert trained_head(replace(options, shape=shape, backbone=Backbone(str(late)))) == head
+
+
+def test_a_reader_learns_beside_a_verifier_that_stays_as_it_is(
+    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+) -> None:
+    from safetensors.torch import load_file
+
+    late = train(train_pairs, dev_pairs, options).folder
+    beside = replace(options, output_dir="read", backbone=Backbone(str(late)), reader=True, margin=0.5)
+    marked = [replace(pair, unsupported=((0, 9),)) if pair.support_max < Support.FULL else pair for pair in train_pairs]
+    folder = train(marked, dev_pairs, beside).folder
+    before, after = (load_file(str(each / "model.safetensors")) for each in (late, folder))
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    read = load_file(str(folder / "reader.safetensors"))
+    layer = "encoder.layer.0.attention.self.query.weight"
+    assert not torch.equal(read[layer.replace("encoder.layer", "layers")], before[layer])
+    head, scaled = (load_file(str(each / "head.safetensors"))["output.weight"] for each in (late, folder))
+    assert torch.allclose(scaled / head, (scaled / head)[0, 0].expand_as(head)), "what matches say got one weight"
+    verifier = OrdinalVerifier(str(folder), dtype="float32")
+    assert verifier.config.reader
+    scores = verifier.score(dev_pairs, Support.FULL).values
+    gold = np.array([pair.reaches(Support.FULL) for pair in dev_pairs])
+    known = np.array([label is not None for label in gold])
+    saved = json.loads((folder / REPORT).read_text())["dev"]["auroc_full"]
+    assert auroc(gold[known].astype(bool), scores[known]) == pytest.approx(saved, abs=1e-3)
+    thresholds_fit(verifier, dev_pairs)
+    # it goes on: as a reader, and with all its parts
+    again = replace(options, output_dir="again", backbone=Backbone(str(folder)), max_steps=3, evaluations=1)
+    for more in (replace(again, reader=True, output_dir="more"), again):
+        went_on = train(train_pairs, dev_pairs, more).folder
+        assert OrdinalVerifier(str(went_on), dtype="float32").config.reader
+        assert torch.equal(load_file(str(went_on / "model.safetensors"))[layer], before[layer]) == more.reader
 
 
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"max_length": 481}, "max_length: expected at most 480 tokens"),
-        ({"gradient_checkpointing": True}, "training.gradient_checkpointing: expected none for model=one_way"),
-        ({"attention": "sdpa"}, "training.attention: expected none for model=one_way"),
+        ({}, "training.reader: expected a finished late-interaction verifier"),
+        ({"shape": "cross_encoder"}, "training.reader: expected model=late_interaction, got cross_encoder"),
+        ({"max_length": 128}, "training.max_length: expected 256, as the verifier has it"),
+        ({"lora": Lora()}, "no training.lora"),
     ],
 )
-def test_what_one_way_reading_does_not_take_is_said(options: TrainingOptions, changed: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        build_model(replace(shaped(options, "one_way"), **changed))
+def test_what_a_reader_needs(changed: Any, told: str, options: TrainingOptions, tiny: Any, tmp_path: Path) -> None:
+    backbone = tiny_checkpoint(tmp_path / "late", tiny("bert"), "late_interaction") if changed else tiny("bert")
+    asked = replace(options, reader=True, backbone=Backbone(str(backbone)), max_length=256)
+    with pytest.raises(ValueError, match=re.escape(told)):
+        build_model(replace(asked, **changed))
 
 
 @pytest.mark.parametrize(("memory", "adapters"), [(None, False), (16e9, True), (24e9, False)])

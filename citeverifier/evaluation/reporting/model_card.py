@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from citeverifier.evaluation.reporting.tables import columns_of, markdown, runs_tables
-from citeverifier.models.checkpoint import HEADED, PACKAGE, CheckpointConfig
+from citeverifier.models.checkpoint import PACKAGE, CheckpointConfig
 from citeverifier.records import Document, Pair
 from citeverifier.text.rendering import CONTEXT_SEPARATOR, render_pair
 
@@ -50,7 +50,7 @@ def model_card(
     return environment.from_string(template).render(
         config=config, report=report, name=name, licence=licence, example=EXAMPLE, first=first, second=second,
         header=_header(config, name, results, licence), shape=config.shape.replace("_", "-"),
-        headed=config.shape in HEADED, delta=_value(config.delta),
+        late=config.shape == "late_interaction", delta=_value(config.delta),
         partial=_value(config.thresholds["partial"]), full=_value(config.thresholds["full"]),
         results=_results(results), separator=CONTEXT_SEPARATOR, base_model=_shown(config.base_model),
         rendered=[_in_cell(text) for text in render_pair(EXAMPLE, context=config.reads_context)],
@@ -67,7 +67,7 @@ def _header(config: CheckpointConfig, name: str, results: Sequence[Mapping[str, 
     data = ModelCardData(
         language=list(config.languages) or None,
         license=licence,
-        library_name="citeverifier" if config.shape in HEADED else "sentence-transformers",
+        library_name="citeverifier" if config.shape == "late_interaction" else "sentence-transformers",
         tags=["citation-verification", "citeverifier", "ordinal", shape],
         base_model=config.base_model if HUB_ID.fullmatch(config.base_model) else None,
         pipeline_tag="text-classification",

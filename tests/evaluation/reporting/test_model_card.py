@@ -16,7 +16,7 @@ from tiny_models import DELTA, tiny_checkpoint
 from citeverifier.evaluation.reporting.model_card import EXAMPLE, model_card
 from citeverifier.evaluation.reporting.summary import display_of
 from citeverifier.evaluation.schemes.merged import Merged
-from citeverifier.models.checkpoint import HEADED, read_config
+from citeverifier.models.checkpoint import read_config
 from citeverifier.records import Support
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
@@ -30,7 +30,7 @@ RUN = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["cross_encoder", "late_interaction", "one_way"])
+@pytest.fixture(scope="module", params=["cross_encoder", "late_interaction"])
 def folder(request: pytest.FixtureRequest, tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkpoint in a folder called as on the hub, so that the card's code finds it."""
     place = tmp_path_factory.mktemp(request.param) / NAME
@@ -71,8 +71,8 @@ def test_the_header_is_the_hub_s(folder: Path) -> None:
     data = ModelCard(written(folder, results=[RUN], licence="mit")).data
     assert (data.license, data.language, data.base_model) == ("mit", ["en", "pl"], "org/tiny-backbone")
     assert data.pipeline_tag == "text-classification"
-    headed = read_config(folder).shape in HEADED
-    assert data.library_name == ("citeverifier" if headed else "sentence-transformers")
+    late = read_config(folder).shape == "late_interaction"
+    assert data.library_name == ("citeverifier" if late else "sentence-transformers")
     assert data.model_name == NAME
     results = {result.metric_type: result for result in data.eval_results}
     assert set(results) == {"accuracy", "f1", "twin_accuracy"}

@@ -1,98 +1,104 @@
-"""One-way reading: documents never see a statement, a score depends on its pair alone, tokens learn what is told."""
+"""The reader: documents never see a statement, a score depends on its pair alone, tokens learn what is told."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
+from tiny_models import strengthen
 from transformers import AutoModel
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
+from citeverifier.models import late_interaction_scoring
 from citeverifier.models.checkpoint import CheckpointConfig, load_checkpoint, load_tokenizer, save_checkpoint
 from citeverifier.models.inputs import LateInteractionInputs
-from citeverifier.models.one_way import OneWay, token_losses
-from citeverifier.models.one_way_engine import COPIES, OneWayEngine, _groups
+from citeverifier.models.late_interaction import LateInteraction
+from citeverifier.models.late_interaction_engine import LateInteractionEngine
+from citeverifier.models.reader import Reader, in_int8, token_losses
 from citeverifier.records import Document, Pair, Support
 
-Built = tuple[OneWay, LateInteractionInputs]
+Built = tuple[LateInteraction, LateInteractionInputs]
 
 
 @pytest.fixture(scope="module", params=["bert", "xlm-roberta"])
 def built(tiny: Any, request: pytest.FixtureRequest) -> Built:
     torch.manual_seed(0)
     folder = str(tiny(request.param))
-    model = OneWay(AutoModel.from_pretrained(folder)).eval()
-    with torch.no_grad():
-        model.head.segment.normal_()
+    encoder = AutoModel.from_pretrained(folder)
+    model = LateInteraction(encoder, reader=Reader(encoder)).eval()
+    strengthen(model.reader)
     return model, LateInteractionInputs.of(load_tokenizer(folder, 512), window=48, limit=512, context=True)
 
 
 @pytest.fixture(scope="module")
 def some_pairs() -> list[Pair]:
-    return list(ordinal_pairs(load_mini("dev")[:4]))[:40]
+    """Of one document to five, one of them twice, some with context, one statement of more tokens than a window."""
+    made = list(ordinal_pairs(load_mini("dev")[:4]))[:40]
+    twice = replace(made[0], documents=made[0].documents * 2)
+    return [*made, twice, replace(made[1], statement=" ".join([made[1].statement] * 9))]
 
 
-def alone(built: Built, pair: Pair) -> float:
+def alone(built: Built, pair: Pair, part: str = "logits") -> float:
     model, inputs = built
     with torch.inference_mode():
-        return float(model(**inputs.collate([inputs.prepare(pair)]))["logits"])
+        return float(model(**inputs.collate([inputs.prepare(pair)]))[part])
 
 
-def test_a_score_depends_on_its_pair_alone(built: Built, some_pairs: list[Pair]) -> None:
-    engine = OneWayEngine(*built)
+def test_a_score_depends_on_its_pair_alone(
+    built: Built, some_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(late_interaction_scoring, "READ_CHUNK", 3000)
+    engine = LateInteractionEngine(*built)
     engine.batches.budget = 300
+    engine.reading.budget = 2000
     values = engine.logits(some_pairs, Support.FULL).values
-    assert np.ptp(values) > 0.01
     assert values == pytest.approx([alone(built, pair) for pair in some_pairs], abs=1e-4)
+    assert engine.logits(some_pairs, Support.FULL).values == pytest.approx(values, abs=1e-5), "what was kept"
+    read = [alone(built, pair, "read") for pair in some_pairs]
+    assert np.ptp(read) > 0.01
+    without = LateInteractionEngine(LateInteraction(built[0].encoder, built[0].head).eval(), built[1])
+    assert without.logits(some_pairs, Support.FULL).values + read == pytest.approx(values, abs=1e-4)
 
 
-def test_batches_keep_within_their_budget_and_go_on_in_halves_where_memory_runs_out(
+def test_it_goes_on_with_smaller_batches_where_memory_runs_out(
     built: Built, some_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, inputs = built
-    items = {i: inputs.prepare(pair) for i, pair in enumerate(some_pairs)}
-    groups = list(_groups(items, 300))
-    assert sorted(i for group in groups for i in group) == list(items)
-    for group in groups:
-        batch = inputs.collate([items[i] for i in group])
-        rows, width = batch["document_index"].shape[0], batch["document_ids"].shape[1]
-        padded = batch["document_ids"].numel() + rows * batch["statement_ids"].shape[1]
-        assert len(group) == 1 or padded <= 300
-        assert len(group) == 1 or rows * batch["document_index"].shape[1] * width <= COPIES * 300
-    engine = OneWayEngine(model, inputs)
-    whole = engine.logits(some_pairs, Support.FULL)
-    forward = model.forward
+    whole = LateInteractionEngine(model, inputs).logits(some_pairs, Support.FULL).values
+    forward = model.reader.forward
 
-    def small(**tensors: torch.Tensor) -> Any:
-        if len(tensors["statement_index"]) > 2:
+    def small(statements: torch.Tensor, *rest: Any) -> Any:
+        if len(statements) > 2:
             raise torch.OutOfMemoryError
-        return forward(**tensors)
+        return forward(statements, *rest)
 
-    monkeypatch.setattr(model, "forward", small)
-    halves = engine.logits(some_pairs, Support.FULL)
-    assert halves.values == pytest.approx(whole.values, abs=1e-4)
-    assert halves.tokens == whole.tokens > 0
+    monkeypatch.setattr(model.reader, "forward", small)
+    again = LateInteractionEngine(model, inputs).logits(some_pairs, Support.FULL).values
+    assert again == pytest.approx(whole, abs=1e-4)
 
 
-def test_it_is_the_encoder_where_there_is_no_document_to_read(built: Built) -> None:
-    """A statement that attends to itself alone gets the encoder's own vectors (but for its segment)."""
+def test_it_starts_as_the_encoder_where_there_is_no_document_to_read(built: Built) -> None:
+    """A statement that attends to itself alone gets the encoder's own vectors (at its place, with its segment)."""
     model, inputs = built
+    reader = Reader(model.encoder).eval()
     batch = inputs.collate([inputs.prepare(Pair.of("Vistula flows north.", ["Nothing."]))])
+    ids, attention, counted = (batch[f"statement_{name}"] for name in ("ids", "attention", "mask"))
+    ids, attention, counted = (part[:, : int(attention.sum())] for part in (ids, attention, counted))
     seen: list[torch.Tensor] = []
-    hook = model.head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-    segment = model.head.segment.detach().clone()
+    hook = reader.head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    none = torch.zeros(1, 0, model.config.hidden_size)
     with torch.inference_mode():
-        model.head.segment.zero_()
-        model(**{**batch, "document_index": torch.full_like(batch["document_index"], -1)})
-        model.head.segment.copy_(segment)
-        own = model.encoder(batch["statement_ids"], batch["statement_attention"]).last_hidden_state
+        embedded = reader.embedded(model.encoder, ids)
+        reader(embedded, attention, counted, [(none, none)] * 2, torch.zeros(1, 0).bool())
+        own = model.encoder.encoder(embedded).last_hidden_state
     hook.remove()
-    counted = batch["statement_mask"]
-    assert torch.allclose(seen[0][counted], own[counted], atol=1e-4)
+    assert torch.allclose(seen[0], own, atol=1e-4)
 
 
 def test_the_order_of_documents_makes_no_difference(built: Built) -> None:
@@ -106,7 +112,7 @@ def test_a_statement_that_is_too_long_is_unscored(built: Built) -> None:
     model, inputs = built
     short = LateInteractionInputs(inputs.tokenizer, inputs.pad_id, 48, 8, context=False)
     pairs = [Pair.of("Vistula " * 20, ["A."], id="long"), Pair.of("It is.", ["A."], id="short")]
-    found = OneWayEngine(model, short).logits(pairs, Support.FULL)
+    found = LateInteractionEngine(model, short).logits(pairs, Support.FULL)
     assert np.isnan(found.values).tolist() == [True, False]
     assert "the model takes 8" in found.reasons[0]
 
@@ -147,15 +153,24 @@ def test_which_tokens_are_borne_out(built: Built) -> None:
 def test_a_checkpoint_comes_back(built: Built, some_pairs: list[Pair], tmp_path: Path, tiny: Any) -> None:
     model, inputs = built
     kind = model.config.model_type
-    config = CheckpointConfig("one_way", 1.5, 1.0, {"partial": 0.5, "full": 0.5}, 48, True)
+    config = CheckpointConfig("late_interaction", 1.5, 1.0, {"partial": 0.5, "full": 0.5}, 48, True, reader=True)
     save_checkpoint(tmp_path, model, load_tokenizer(str(tiny(kind)), 512), config)
     again, _, read = load_checkpoint(tmp_path, torch.float32)
     assert read == config
-    assert not list(tmp_path.glob("*.py"))
-    one, two = (OneWayEngine(each, inputs).logits(some_pairs, Support.FULL).values for each in (model, again))
+    one, two = (LateInteractionEngine(each, inputs).logits(some_pairs, Support.FULL).values for each in (model, again))
     assert two == pytest.approx(one, abs=1e-5)
+    file = tmp_path / "reader.safetensors"
+    packed = in_int8(load_file(file))
+    assert {packed[name].dtype for name in packed if name.endswith("dense.weight")} == {torch.int8}
+    save_file(packed, file)
+    rounded, _, _ = load_checkpoint(tmp_path, torch.float32)
+    for name, weight in model.reader.state_dict().items():
+        assert torch.allclose(rounded.reader.state_dict()[name], weight, atol=float(weight.abs().max()) / 250), name
+    file.unlink()
+    with pytest.raises(FileNotFoundError, match=r"reader\.safetensors"):
+        load_checkpoint(tmp_path, torch.float32)
 
 
 def test_other_encoders_are_refused(tiny: Any) -> None:
-    with pytest.raises(ValueError, match=r"one-way reading: expected an encoder of bert, .*, got modernbert"):
-        OneWay(AutoModel.from_pretrained(tiny("modernbert")))
+    with pytest.raises(ValueError, match=r"reader: expected an encoder of bert, .*, got modernbert"):
+        Reader(AutoModel.from_pretrained(tiny("modernbert")))

@@ -1,0 +1,133 @@
+"""The reader beside late interaction: what tokens of a statement become when they read its documents, word by word.
+
+Matches of token vectors know which words are there, not who did what. The encoder has read each document by itself, for
+the matches; the reader is a second stack of the encoder's layers, for statements alone. In every layer a statement's
+tokens attend to themselves and to what the encoder made of the documents' tokens below the same layer. So documents
+never see a statement, and are read once for all of them. Its logit is added to that of the matches. A published
+checkpoint carries a copy of this file (models/elsewhere.py).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from citeverifier.models.bert_layers import BERT_KINDS, attend
+
+READ_FROM = 256  # position of a statement's first token: behind a document window's, so that the two are told apart
+SHARPNESS = 2.0  # of the soft minimum over token logits
+UNTOLD_WEIGHT = 3.0  # of a token that is not borne out, beside one that is
+SCALE = ".scale"  # of a weight's name: the scale of each row of a weight that is kept in int8
+
+KeysValues = tuple[Tensor, Tensor]
+
+
+class ReaderHead(nn.Module):
+    """From a statement's read tokens to token logits and one ordinal logit."""
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.segment = nn.Parameter(torch.zeros(hidden_size))  # added to a statement's tokens: they are no document's
+        self.token, self.salience = nn.Linear(hidden_size, 1), nn.Linear(hidden_size, 1)
+        self.pool, self.whole = nn.Linear(hidden_size, hidden_size), nn.Linear(hidden_size, 1)
+        self.output = nn.Linear(3, 1)
+        for layer in (self.token, self.salience, self.whole):
+            nn.init.normal_(layer.weight, std=0.04)
+            nn.init.zeros_(layer.bias)
+        nn.init.constant_(self.output.weight, 0.6)
+        nn.init.zeros_(self.output.bias)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """(logits (n, 1), token logits (n, s)) from tokens (n, s, h) and which of them count (n, s)."""
+        tokens = tokens.float()
+        borne_out = self.token(tokens).squeeze(-1).masked_fill(~mask, 0.0)
+        log_weight = self.salience(tokens).squeeze(-1).masked_fill(~mask, float("-inf")).log_softmax(dim=1)
+        mean = (log_weight.exp() * borne_out).sum(dim=1)
+        soft_minimum = -torch.logsumexp(log_weight - SHARPNESS * borne_out, dim=1) / SHARPNESS
+        whole = self.whole(torch.tanh(self.pool(tokens[:, 0]))).squeeze(-1)
+        logits: Tensor = self.output(torch.stack([mean, soft_minimum, whole], dim=1))
+        return logits, borne_out
+
+
+class Reader(nn.Module):
+    """Layers that start as copies of an encoder's, and a `ReaderHead`; ValueError where it is not of BERT's kind."""
+
+    def __init__(self, encoder: Any) -> None:
+        super().__init__()
+        kind = encoder.config.model_type
+        if kind not in BERT_KINDS:
+            raise ValueError(f"reader: expected an encoder of {', '.join(BERT_KINDS)}, got {kind}")
+        self.layers: Any = copy.deepcopy(encoder.encoder.layer).requires_grad_(True)
+        self.head = ReaderHead(encoder.config.hidden_size)
+
+    def embedded(self, encoder: Any, ids: Tensor) -> Tensor:
+        """Vectors (n, s, h) of statements' token ids (n, s), as the first layer takes them."""
+        config = encoder.config
+        first = READ_FROM + (config.pad_token_id + 1 if config.model_type != "bert" else 0)  # RoBERTa's kind
+        positions = torch.arange(first, first + ids.shape[1], device=ids.device)
+        positions = positions.clamp(max=config.max_position_embeddings - 1).expand_as(ids)  # a very long one's end
+        vectors: Tensor = encoder.embeddings(input_ids=ids, position_ids=positions)
+        return vectors + self.head.segment.to(vectors.dtype)
+
+    def keys_and_values(self, documents: Sequence[Tensor]) -> Iterator[KeysValues]:
+        """By layer, (n, t, h) each, of what the encoder made of documents (n, t, h) below each of its layers."""
+        for layer, vectors in zip(self.layers, documents, strict=True):
+            yield layer.attention.self.key(vectors), layer.attention.self.value(vectors)
+
+    def forward(
+        self, statements: Tensor, attention: Tensor, mask: Tensor, documents: Iterable[KeysValues], read: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """(logits (n, 1), token logits (n, s)).
+
+        Args:
+            statements: (n, s, h), `embedded`.
+            attention, mask: (n, s) which of their tokens are there, and which count.
+            documents: `keys_and_values` (n, t, h) of the documents of each statement, one after the other.
+            read: (n, t) which of the documents' tokens are there.
+        """
+        seen = torch.cat([read, attention.bool()], dim=1)[:, None, None]
+        for layer, (keys, values) in zip(self.layers, documents, strict=True):
+            own = layer.attention.self
+            keys = torch.cat([keys, own.key(statements)], dim=1)
+            values = torch.cat([values, own.value(statements)], dim=1)
+            statements = attend(layer, statements, keys, values, seen)
+        logits, tokens = self.head(statements, mask)
+        return logits, tokens
+
+
+def in_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A reader's weights as a package carries them: matrices of layers in int8, with the scale of each row beside."""
+    kept = {}
+    for name, weight in weights.items():
+        if name.startswith("layers.") and weight.ndim == 2:
+            scale = weight.float().abs().amax(dim=1).clamp(min=1e-12) / 127
+            kept[name], kept[name + SCALE] = (weight.float() / scale.unsqueeze(1)).round().to(torch.int8), scale
+        else:
+            kept[name] = weight.float()
+    return kept
+
+
+def load_weights(reader: Reader, weights: Mapping[str, Tensor]) -> None:
+    """Give a reader its weights, from any number format or `in_int8`."""
+    scales = {name.removesuffix(SCALE): scale for name, scale in weights.items() if name.endswith(SCALE)}
+    whole = {name: weight for name, weight in weights.items() if not name.endswith(SCALE)}
+    reader.load_state_dict(whole | {name: whole[name] * scale.unsqueeze(1) for name, scale in scales.items()})
+
+
+def token_losses(logits: Tensor, borne_out: Tensor) -> Tensor:
+    """The mean cross-entropy of the tokens of each pair whose label is known, (n,); 0 where none is.
+
+    Args:
+        logits: (n, s) of tokens.
+        borne_out: (n, s) whether the documents bear a token out, 1 or 0, -1 where that is not known. Tokens that are
+            not borne out count UNTOLD_WEIGHT times: they are few.
+    """
+    known = borne_out >= 0
+    weight = known * torch.where(borne_out == 0, UNTOLD_WEIGHT, 1.0)
+    losses = binary_cross_entropy_with_logits(logits, borne_out.clamp(min=0).float(), reduction="none")
+    return (weight * losses).sum(dim=1) / weight.sum(dim=1).clamp(min=1.0)
