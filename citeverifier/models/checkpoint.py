@@ -154,8 +154,6 @@ def read_config(path: str | Path) -> CheckpointConfig:
         raise ValueError(
             f"{file}: expected a {SECTION!r} section, as `python train.py` writes it; got a config without one"
         )
-    if section["shape"] not in SHAPES:
-        raise ValueError(f"{file}: expected shape {' or '.join(SHAPES)}, got {section['shape']!r}")
     if section["rendering"] != RENDERING:
         raise ValueError(
             f"{file}: expected rendering {RENDERING!r}, got {section['rendering']!r}; use the release it was made with"
@@ -164,6 +162,8 @@ def read_config(path: str | Path) -> CheckpointConfig:
         raise ValueError(
             f"{file}: expected settings of this release, got {', '.join(unknown)} too; use the release it was made with"
         )
+    if section["shape"] not in SHAPES:
+        raise ValueError(f"{file}: expected shape {' or '.join(SHAPES)}, got {section['shape']!r}")
     return CheckpointConfig(**{**section, "languages": tuple(section["languages"])})
 
 

@@ -143,6 +143,10 @@ def test_errors_name_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     (tmp_path / "config.json").write_text(json.dumps(section))
     with pytest.raises(ValueError, match=r"config\.json: expected settings of this release, got depth too"):
         read_config(tmp_path)
+    section = {"citeverifier": {"rendering": RENDERING, "shape": "one_way"}}
+    (tmp_path / "config.json").write_text(json.dumps(section))
+    with pytest.raises(ValueError, match="expected shape cross_encoder or late_interaction, got 'one_way'"):
+        read_config(tmp_path)
     with pytest.raises(FileNotFoundError, match="pip install no-such-package"):
         backbone_path("package:no_such_package/model")
 
