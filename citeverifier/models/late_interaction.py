@@ -176,7 +176,7 @@ class LateInteraction(nn.Module):
         if self.reader is None:
             return {"logits": logits}
         chosen = document_index.clamp(min=0)
-        there = document_attention.bool()[chosen] & (document_index >= 0).unsqueeze(-1)
+        there = document_attention.bool()[chosen] & (kept & (document_index >= 0)).unsqueeze(-1)
         read, tokens = self.reader(
             self.reader.embedded(self.encoder, statement_ids).index_select(0, statement_index),
             statement_attention[statement_index],

@@ -125,23 +125,35 @@ class LateInteractionEngine(LateInteractionScoring):
         values: NDArray[np.float64] = torch.cat(logits).double().cpu().numpy()
         return values
 
+    def best_window(self, statement: Encoded, windows: Sequence[Encoded]) -> int:
+        """Which window of a document matches a statement best."""
+        tokens = statement.vectors.float()
+        return int((self._by_window(tokens, windows) @ self._weight(tokens)).argmax())
+
     def _matches(self, statement: Tensor, documents: Sequence[Sequence[Encoded]]) -> Tensor:
         """The match of each statement token (s) with the best window of each document, (documents, s)."""
-        windows = [window.vectors for document in documents for window in document]
-        similarity = torch.cat(windows).float() @ normalize(statement, dim=-1).T
-        lengths = torch.tensor([len(window) for window in windows], device=self.device)
-        by_window = torch.segment_reduce(similarity, "max", lengths=lengths, axis=0, initial=-1.0)
-        if len(windows) == len(documents):
+        by_window = self._by_window(statement, [window for document in documents for window in document])
+        if len(by_window) == len(documents):
             return by_window
-        every = torch.ones(1, len(statement), dtype=torch.bool, device=self.device)
-        weight = self.model.head.log_weights(statement.unsqueeze(0), every).exp().squeeze(0)
-        mean = (by_window @ weight).tolist()
+        mean = (by_window @ self._weight(statement)).tolist()
         chosen, start = [], 0
         for document in documents:
             end = start + len(document)
             chosen.append(max(range(start, end), key=mean.__getitem__))
             start = end
         return by_window[chosen]
+
+    def _by_window(self, statement: Tensor, windows: Sequence[Encoded]) -> Tensor:
+        """The match of each statement token (s) with each window, (windows, s)."""
+        similarity = torch.cat([window.vectors for window in windows]).float() @ normalize(statement, dim=-1).T
+        lengths = torch.tensor([len(window.vectors) for window in windows], device=self.device)
+        return torch.segment_reduce(similarity, "max", lengths=lengths, axis=0, initial=-1.0)
+
+    def _weight(self, statement: Tensor) -> Tensor:
+        """The salience (s,) of a statement's tokens."""
+        every = torch.ones(1, len(statement), dtype=torch.bool, device=self.device)
+        weight: Tensor = self.model.head.log_weights(statement.unsqueeze(0), every).exp().squeeze(0)
+        return weight
 
 
 def _there(lengths: Sequence[int], device: torch.device) -> Tensor:

@@ -100,6 +100,10 @@ class LateInteractionScoring(ABC):
         """Logits (n,) of a statement with n premises, each given as positions in `documents` (windows of each)."""
 
     @abstractmethod
+    def best_window(self, statement: Encoded, windows: Sequence[Encoded]) -> int:
+        """Which window of a document matches a statement best: the one that `compare` goes by, and that is read."""
+
+    @abstractmethod
     def joined(self, logits: list[Any]) -> NDArray[np.float64]:
         """What `compare` gave of each statement, one after the other."""
 
@@ -140,7 +144,7 @@ class LateInteractionScoring(ABC):
             result.values[kept] = self.joined(logits)
         if kept and self.reads:
             statement = {i: statements[key] for key, group in asked.items() for i in group}
-            premises = {i: [window for text in texts[i] for window in documents[text]] for i in kept}
+            premises = {i: [self._read_of(statement[i], documents[text]) for text in texts[i]] for i in kept}
             result.values[kept] += self.read(
                 [(statement[i], premises[i]) for i in kept],
                 [
@@ -148,6 +152,9 @@ class LateInteractionScoring(ABC):
                     for i in kept
                 ],
             )
+
+    def _read_of(self, statement: Encoded, windows: Sequence[Encoded]) -> Encoded:
+        return windows[self.best_window(statement, windows) if len(windows) > 1 else 0]
 
     def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, Encoded], dict[Key, str]]:
         """Each statement, encoded; and why some are not."""
