@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar
+from functools import lru_cache, partial
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.answers.answer_results import (
@@ -31,8 +31,10 @@ from citeverifier.text.sentences import sentences
 MOST_TRIED = 100  # documents that are tried beside the cited ones, best first: each has to be encoded again
 MOST_MISSING = 20  # missing documents that are named
 Result = TypeVar("Result")
-# (level, pairs) are answered with a score each (nan: unscored); where the level is None, with a Judgement each
-Question: TypeAlias = tuple[Support | None, list[Pair]]
+# (level, pairs) are answered with a score each (nan: unscored), ("judgement", pairs) with a Judgement each, and
+# ("words", pairs) with `Scorer.borne_out` of each
+Asked: TypeAlias = Support | Literal["judgement", "words"]
+Question: TypeAlias = tuple[Asked, list[Pair]]
 Asking: TypeAlias = Generator[Question, list[Any], Result]
 Ask: TypeAlias = Callable[..., Pair]
 
@@ -40,14 +42,18 @@ Ask: TypeAlias = Callable[..., Pair]
 def verify_answers(records: Sequence[AnswerRecord], judge: Judge) -> list[VerifiedAnswer]:
     """One result an answer, in order."""
 
+    def scores(level: Support, pairs: Sequence[Pair]) -> list[float]:
+        return [score for score, _ in judge.scores(pairs, level)]
+
+    ways: Mapping[Asked, Callable[[Sequence[Pair]], Sequence[Any]]] = {
+        "judgement": judge.judge, "words": judge.scorer.borne_out, **{level: partial(scores, level) for level in LEVELS}
+    }  # fmt: skip
+
     def answer(questions: Sequence[Question]) -> list[list[Any]]:
         answers: list[list[Any]] = [[] for _ in questions]
-        for level in (None, *LEVELS):
-            asking = [number for number, (asked, _) in enumerate(questions) if asked is level]
-            pairs = [pair for number in asking for pair in questions[number][1]]
-            said: Any = iter(
-                judge.judge(pairs) if level is None else [score for score, _ in judge.scores(pairs, level)]
-            )
+        for way, ask in ways.items():
+            asking = [number for number, (asked, _) in enumerate(questions) if asked == way]
+            said = iter(ask([pair for number in asking for pair in questions[number][1]]))
             for number in asking:
                 answers[number] = [next(said) for _ in questions[number][1]]
         return answers
@@ -82,11 +88,11 @@ def _verify(
     reason = "it cites no document that is there" if statement.out_of_range else "it cites nothing"
     whole, alone = Judgement(Support.NONE, reason=reason), {}
     if cited:
-        whole, *judged = yield None, [ask(cited), *(ask([i]) for i in cited)]
+        whole, *judged = yield "judgement", [ask(cited), *(ask([i]) for i in cited)]
         alone = dict(zip(cited, judged, strict=True))
     supported = bool(cited) and whole.support in (None, Support.FULL)  # nothing is left to support
     others = [i for i in range(len(record.documents)) if i not in cited and not supported]
-    alone |= zip(others, (yield None, [ask([i]) for i in others]), strict=True)
+    alone |= zip(others, (yield "judgement", [ask([i]) for i in others]), strict=True)
     completing = {i for i in others if not cited and alone[i].support == Support.FULL}
     if cited:
         tried = sorted(others, key=lambda i: -(alone[i].p_partial or 0.0))[:MOST_TRIED]
@@ -166,10 +172,14 @@ def _sentences(text: str, lang: str) -> list[Span]:
 
 
 def _unsupported(text: str, lang: str, cited: Sequence[int], ask: Ask) -> Asking[Span | None]:
-    """The phrase without which a statement is supported best."""
+    """The phrase with the word that is borne out least; if that is not known, the one without which support is best."""
     spans = phrases(text, lang)
     if len(spans) < 2:
         return None
+    [words] = yield "words", [ask(cited)]
+    if words:
+        start, end, _ = min(words, key=lambda word: word[2])
+        return next((span for span in spans if start < span[1] and end > span[0]), None)
     scores = yield Support.FULL, [ask(cited, without(text, span)) for span in spans]
     known = [(score, span) for score, span in zip(scores, spans, strict=True) if not math.isnan(score)]
     return max(known, key=lambda each: each[0])[1] if known else None

@@ -51,7 +51,7 @@ class LateInteractionInputs(LateInteractionTokens):
         known = pair.support_min == Support.FULL or bool(pair.unsupported)
         if not known:
             return [-1] * len(counted)
-        offsets = iter(self.tokenizer.encode(pair.statement, add_special_tokens=False).offsets)
+        offsets = iter(self.spans(pair.statement))
         labels = []
         for counts in counted:
             start, end = next(offsets) if counts else (0, 0)

@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 from citeverifier.models.bert_layers import attend_by_products
 from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.late_interaction import LateInteraction
-from citeverifier.models.late_interaction_scoring import CACHE_BYTES, Encoded, LateInteractionScoring
+from citeverifier.models.late_interaction_scoring import CACHE_BYTES, Encoded, LateInteractionScoring, Read
 from citeverifier.models.late_interaction_tokens import pad
 from citeverifier.models.logits import Logits
 from citeverifier.models.token_batches import Batches
@@ -82,10 +82,10 @@ class LateInteractionEngine(LateInteractionScoring):
         attention = pad([[1] * len(row) for row in rows], 0)
         return pad(rows, self.inputs.pad_id).to(self.device), attention.to(self.device)
 
-    def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> NDArray[np.float64]:
-        """What the reader adds, (n,)."""
+    def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> Read:
+        """What the reader makes of statements with their windows."""
         reader: Any = self.model.reader
-        values = np.empty(len(asked))
+        values, words = np.empty(len(asked)), [np.empty(0)] * len(asked)
 
         def forward(batch: list[int]) -> None:
             statements = [asked[i][0].reading for i in batch]
@@ -97,7 +97,7 @@ class LateInteractionEngine(LateInteractionScoring):
                 rows = [torch.cat([window[:, number, part] for window in own]) for own in premises]
                 return pad_sequence(rows, batch_first=True)
 
-            logits, _ = reader(
+            logits, tokens = reader(
                 embedded,
                 _there([len(tokens) for tokens, _ in statements], self.device),
                 counted,
@@ -105,9 +105,11 @@ class LateInteractionEngine(LateInteractionScoring):
                 _there([sum(map(len, own)) for own in premises], self.device),
             )
             values[batch] = logits.squeeze(1).double().cpu().numpy()
+            for i, row, own in zip(batch, tokens.double().cpu().numpy(), counted.cpu().numpy(), strict=True):
+                words[i] = row[own]
 
         self.reading.run(lengths, forward)
-        return values
+        return values, words
 
     def compare(
         self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]

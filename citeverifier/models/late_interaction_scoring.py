@@ -28,6 +28,8 @@ READ_CHUNK = 60_000  # the same with a reader, in characters: it needs 24 vector
 CACHE_BYTES = 512 * 2**20  # of vectors kept across calls
 READ_TOKENS = 8  # tokens of documents that cost a reader about as much as one of a statement
 
+# of n pairs: logits (n,), and of each the logits of those statement tokens that count
+Read = tuple[NDArray[np.float64], list[NDArray[np.float64]]]
 Key = tuple[str, str]  # a statement and the context that it is read with
 Array = Any  # of the engine's own kind
 
@@ -108,8 +110,8 @@ class LateInteractionScoring(ABC):
         """What `compare` gave of each statement, one after the other."""
 
     @abstractmethod
-    def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> NDArray[np.float64]:
-        """What the reader adds, (n,), for statements with their windows; `lengths`: how much work each is."""
+    def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> Read:
+        """What the reader makes of statements with their windows; `lengths`: how much work each is."""
 
     def logits(self, pairs: Sequence[Pair], level: Support) -> Logits:
         """Logits of pairs; the same for both levels."""
@@ -145,13 +147,15 @@ class LateInteractionScoring(ABC):
         if kept and self.reads:
             statement = {i: statements[key] for key, group in asked.items() for i in group}
             premises = {i: [self._read_of(statement[i], documents[text]) for text in texts[i]] for i in kept}
-            result.values[kept] += self.read(
+            logits_read, words = self.read(
                 [(statement[i], premises[i]) for i in kept],
                 [
                     len(statement[i].reading[0]) + sum(len(w.reading[0]) for w in premises[i]) // READ_TOKENS
                     for i in kept
                 ],
             )
+            result.values[kept] += logits_read
+            result.words |= dict(zip(kept, words, strict=True))
 
     def _read_of(self, statement: Encoded, windows: Sequence[Encoded]) -> Encoded:
         return windows[self.best_window(statement, windows) if len(windows) > 1 else 0]

@@ -93,6 +93,11 @@ class LateInteractionTokens:
         kept = [i for i in range(len(ids)) if i not in cut]
         return [ids[i] for i in kept], [owners[i] == 0 for i in kept]
 
+    def spans(self, statement: str) -> list[tuple[int, int]]:
+        """Where in a statement those of its tokens stand that count."""
+        offsets: list[tuple[int, int]] = self.tokenizer.encode(statement, add_special_tokens=False).offsets
+        return offsets
+
     def documents(self, texts: Sequence[str]) -> list[list[list[int]]]:
         """The token ids of each window of each document, special tokens included."""
         room = self.window - len(self.before) - len(self.after)

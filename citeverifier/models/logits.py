@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 class Logits:
     """Folded logits (n,), nan where unscored, with reasons; tokens read; how many premises were windowed or packed.
 
-    `apart` holds the positions whose logit belongs to the level asked; all others hold at both levels.
+    `apart` holds the positions whose logit belongs to the level asked; all others hold at both levels. `words`: by
+    position, what a reader says of each token of the statement that counts.
     """
 
     values: NDArray[np.float64]
@@ -22,6 +23,7 @@ class Logits:
     windowed: int = 0
     packed: int = 0
     apart: set[int] = field(default_factory=set)
+    words: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def under_budget(order: Sequence[int], lengths: Sequence[int], budget: int) -> list[list[int]]:

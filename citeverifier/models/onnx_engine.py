@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 from citeverifier.extras import brought_by
 from citeverifier.models.checkpoint import CheckpointConfig, position_limit
 from citeverifier.models.inputs import LateInteractionInputs
-from citeverifier.models.late_interaction_scoring import CACHE_BYTES, Encoded, LateInteractionScoring
+from citeverifier.models.late_interaction_scoring import CACHE_BYTES, Encoded, LateInteractionScoring, Read
 from citeverifier.models.late_interaction_tokens import padded
 from citeverifier.models.logits import under_budget
 from citeverifier.models.onnx_files import ENCODER, HEAD_GRAPH, READER_GRAPH
@@ -98,9 +98,9 @@ class OnnxEngine(LateInteractionScoring):
             for _ in tqdm(pool.map(forward, batches), desc="scoring", total=len(batches), disable=quiet, leave=False):
                 pass
 
-    def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> NDArray[np.float64]:
-        """What the reader adds, (n,)."""
-        values = np.empty(len(asked))
+    def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> Read:
+        """What the reader makes of statements with their windows."""
+        values, words = np.empty(len(asked)), [np.empty(0)] * len(asked)
 
         def forward(batch: list[int]) -> None:
             ids, counted = zip(*(asked[i][0].reading for i in batch), strict=True)
@@ -115,10 +115,12 @@ class OnnxEngine(LateInteractionScoring):
                 "both": both,
                 "read": np.arange(both.shape[1]) < np.array([[len(premise)] for premise in premises]),
             }
-            (values[batch],) = self.sessions[READER_GRAPH].run(None, inputs)
+            values[batch], tokens = self.sessions[READER_GRAPH].run(None, inputs)
+            for i, row, own in zip(batch, tokens.astype(np.float64), inputs["counted"], strict=True):
+                words[i] = row[own]
 
         self._side_by_side(lengths, forward)
-        return values
+        return values, words
 
     def compare(
         self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]

@@ -65,11 +65,11 @@ def onnx_files(folder: Path) -> dict[str, bytes]:
 
         def forward(
             self, input_ids: Tensor, attention_mask: Tensor, counted: Tensor, both: Tensor, read: Tensor
-        ) -> Tensor:
+        ) -> tuple[Tensor, Tensor]:
             documents = ((both[:, :, layer, 0], both[:, :, layer, 1]) for layer in range(both.shape[2]))
             embedded = self.reader.embedded(self.encoder, input_ids)
-            logits: Tensor = self.reader(embedded, attention_mask, counted, documents, read)[0].squeeze(1)
-            return logits
+            logits, words = self.reader(embedded, attention_mask, counted, documents, read)
+            return logits.squeeze(1), words
 
     inputs = {name: torch.ones(2, 8, dtype=torch.long) for name in ("input_ids", "attention_mask")}  # not the same one
     matched = {"tokens": torch.zeros(5, model.config.hidden_size), "matches": torch.zeros(3, 5)}
@@ -83,7 +83,7 @@ def onnx_files(folder: Path) -> dict[str, bytes]:
             "counted": torch.ones(2, 8, dtype=torch.bool), "both": torch.zeros(size),
             "read": torch.ones(2, 11, dtype=torch.bool),
         }  # fmt: skip
-        graphs[READER_GRAPH] = _graph(Read(), read, [(0, 1)] * 5, ["logits"])
+        graphs[READER_GRAPH] = _graph(Read(), read, [(0, 1)] * 5, ["logits", "words"])
     return {name: _without_weights(graph, folder).SerializeToString() for name, graph in graphs.items()}
 
 

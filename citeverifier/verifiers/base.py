@@ -54,6 +54,10 @@ class Scorer(ABC):
         """P(contradicted | not fully supported) of each pair, nan where the verifier cannot tell."""
         return np.full(len(pairs), np.nan)
 
+    def borne_out(self, pairs: Sequence[Pair]) -> list[list[tuple[int, int, float]]]:
+        """(start, end, logit) of the words of each statement: do its documents bear it out? [] where it cannot tell."""
+        return [[] for _ in pairs]
+
     @property
     def thresholds(self) -> Mapping[Support, float] | None:
         """Thresholds by level that the verifier brings along, as probabilities; None where it brings none."""
@@ -86,6 +90,7 @@ class WrappedScorer(Scorer):
         self.scorer = scorer
         for ability in (
             "name", "dry_run", "needs_training_pairs", "needs_dev_pairs", "fit", "tune", "refuses", "contradicted",
+            "borne_out",
         ):  # fmt: skip
             setattr(self, ability, getattr(scorer, ability))
 

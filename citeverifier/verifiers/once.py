@@ -44,8 +44,8 @@ class Once:
         probability: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda values: values,
     ) -> Scores:
         """Scores of the pairs; `probability` makes them of the engine's values."""
-        worded = [_with_words(pair) for pair in pairs]
-        keys = {i: self._key(pair) for i, pair in enumerate(worded) if pair.documents and _has_words(pair.statement)}
+        worded = with_words(pairs)
+        keys = {i: self._key(pair) for i, pair in worded.items()}
         new = {key: worded[i] for i, key in keys.items() if (key, level) not in self._known}
         logits = self.engine(list(new.values()), level)
         for position, key in enumerate(new):
@@ -74,7 +74,11 @@ def _has_words(text: str) -> bool:
     return re.search(r"\w", text) is not None
 
 
-def _with_words(pair: Pair) -> Pair:
-    """The pair without documents that say nothing."""
-    kept = tuple(document for document in pair.documents if _has_words(render_document(document)))
-    return pair if len(kept) == len(pair.documents) else replace(pair, documents=kept)
+def with_words(pairs: Sequence[Pair]) -> dict[int, Pair]:
+    """The pairs by position, without documents that say nothing; those left out whose statement or all documents do."""
+    kept = {}
+    for i, pair in enumerate(pairs):
+        documents = tuple(document for document in pair.documents if _has_words(render_document(document)))
+        if documents and _has_words(pair.statement):
+            kept[i] = pair if len(documents) == len(pair.documents) else replace(pair, documents=documents)
+    return kept

@@ -17,7 +17,7 @@ from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Scorer, Scores
-from citeverifier.verifiers.once import Once
+from citeverifier.verifiers.once import Once, with_words
 
 Runtime = Literal["auto", "torch", "onnx"]
 SHIPPED = "citeverifier-small"  # the package that carries a trained checkpoint
@@ -142,6 +142,18 @@ class OrdinalVerifier(Scorer):
             return super().contradicted(pairs)
         outcomes = np.array([self.numbers.features(pair.statement, _rendered(pair)) for pair in pairs])
         return contradicted(self.config.contradiction_weights, outcomes)
+
+    def borne_out(self, pairs: Sequence[Pair]) -> list[list[tuple[int, int, float]]]:
+        """By the reader, token by token; [] without one, where there are no words, and for a statement too long."""
+        told = super().borne_out(pairs)
+        if self.config.reader:
+            asked = with_words(pairs)
+            words = self.engine.logits(list(asked.values()), Support.FULL).words
+            for position, i in enumerate(asked):
+                spans = self.engine.inputs.spans(pairs[i].statement)
+                if position in words:
+                    told[i] = [(*span, float(logit)) for span, logit in zip(spans, words[position], strict=True)]
+        return told
 
     def _logits(self, pairs: Sequence[Pair], level: Support) -> Any:
         logits = self.engine.logits(pairs, level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -73,6 +74,25 @@ def test_partial_support_names_what_is_missing_and_what_is_not_supported(verifie
     assert [(missing.document, missing.completes) for missing in statement.missing] == [(3, True), (1, True)]
     assert statement.unsupported is not None
     assert answer[slice(*statement.unsupported)] == "and measures 1,047 km"
+
+
+class Reading(Keyword):
+    """Word overlap that says of each word whether the documents hold it."""
+
+    def borne_out(self, pairs: Sequence[Pair]) -> list[list[tuple[int, int, float]]]:
+        def told(pair: Pair) -> list[tuple[int, int, float]]:
+            words = re.finditer(r"\w+", pair.statement)
+            return [(*word.span(), float(word.group() in pair.documents[0].text)) for word in words]
+
+        return [told(pair) for pair in pairs]
+
+
+def test_a_verifier_that_reads_words_names_the_phrase_of_the_worst_one() -> None:
+    answer = "The Vistula river and the Oder measures 1,047 km [2]."
+    [statement] = CiteVerifier(Reading(), THRESHOLDS).verify(answer, DOCUMENTS).statements
+    assert statement.support == Support.PARTIAL
+    assert statement.unsupported is not None
+    assert answer[slice(*statement.unsupported)] == "and the Oder measures 1,047 km"
 
 
 def test_a_document_may_complete_what_it_does_not_support_alone() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,22 @@ def test_the_same_scores_as_torch_in_any_batch(exported: Path, pairs: list[Pair]
     alone = [OrdinalVerifier(str(exported), runtime="onnx").score([pair], Support.FULL).values[0] for pair in asked[:3]]
     assert np.abs(by_onnx.score(asked, Support.FULL).values[:3] - np.array(alone)).max() < 1e-5
     assert by_torch.fingerprint != by_onnx.fingerprint
+
+
+def test_the_same_words_are_borne_out(exported: Path, pairs: list[Pair]) -> None:
+    mute = replace(pairs[0], documents=(Document("", "..."),))
+    asked = [mute, *hard_pairs(pairs)]
+    by_torch = OrdinalVerifier(str(exported), dtype="float32", runtime="torch")
+    by_onnx = OrdinalVerifier(str(exported), runtime="onnx")
+    if not by_onnx.config.reader:
+        assert by_torch.borne_out(asked) == by_onnx.borne_out(asked) == [[] for _ in asked]
+        return
+    told = list(zip(asked, by_torch.borne_out(asked), by_onnx.borne_out(asked), strict=True))
+    assert [i for i, (_, words, _) in enumerate(told) if not words] == [0, len(asked) - 1]
+    for pair, one, two in told:
+        assert [word[:2] for word in one] == [word[:2] for word in two]
+        assert [word[2] for word in one] == pytest.approx([word[2] for word in two], abs=1e-3)
+        assert all(pair.statement[start:end].strip() for start, end, _ in one)
 
 
 def test_the_shipped_verifier_has_its_graphs() -> None:

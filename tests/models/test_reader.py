@@ -60,6 +60,12 @@ def test_a_score_depends_on_its_pair_alone(
     values = engine.logits(some_pairs, Support.FULL).values
     assert values == pytest.approx([alone(built, pair) for pair in some_pairs], abs=1e-4)
     assert engine.logits(some_pairs, Support.FULL).values == pytest.approx(values, abs=1e-5), "what was kept"
+    words = engine.logits(some_pairs, Support.FULL).words
+    assert [len(words[i]) for i in range(len(some_pairs))] == [
+        sum(built[1].statement(built[1].statement_key(pair))[1]) for pair in some_pairs
+    ]
+    for i in (0, len(some_pairs) - 1):
+        assert engine.logits([some_pairs[i]], Support.FULL).words[0] == pytest.approx(words[i], abs=1e-4)
     read = [alone(built, pair, "read") for pair in some_pairs]
     assert np.ptp(read) > 0.01
     without = LateInteractionEngine(LateInteraction(built[0].encoder, built[0].head).eval(), built[1])
