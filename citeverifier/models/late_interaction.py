@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad, softplus
 
+from citeverifier.models.late_interaction_tokens import READ_MOST
 from citeverifier.models.reader import Reader, token_losses
 
 # A statement token's best cosine in a document of another pair and of its own, where nothing was measured (E5's).
@@ -171,12 +172,13 @@ class LateInteraction(nn.Module):
         # index_select, not indexing, adds gradients up in one order: a run can be repeated to the last digit
         tokens, mask = statements.index_select(0, statement_index), statement_mask[statement_index]
         matches = chosen_matches(tokens, documents, document_mask, document_index)
-        kept = best_windows(matches, self.head.log_weights(tokens, mask).exp(), document_owner)
+        means = mean_matches(matches, self.head.log_weights(tokens, mask).exp())
+        kept = best_windows(means, document_owner)
         logits = self.head(tokens, mask, matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1))
         if self.reader is None:
             return {"logits": logits}
         chosen = document_index.clamp(min=0)
-        there = document_attention.bool()[chosen] & (kept & (document_index >= 0)).unsqueeze(-1)
+        there = document_attention.bool()[chosen] & best_of_many(means, kept).unsqueeze(-1)
         read, tokens = self.reader(
             self.reader.embedded(self.encoder, statement_ids).index_select(0, statement_index),
             statement_attention[statement_index],
@@ -240,16 +242,28 @@ def window_matches(statement: Tensor, windows: Tensor, mask: Tensor) -> Tensor:
     return best
 
 
-def best_windows(matches: Tensor, weight: Tensor, owner: Tensor) -> Tensor:
+def mean_matches(matches: Tensor, weight: Tensor) -> Tensor:
+    """The mean match (n, k) of statements with windows, from matches (n, s, k) and salience (n, s); no gradient."""
+    return torch.einsum("ns,nsk->nk", weight.detach(), matches.detach().float())
+
+
+def best_windows(means: Tensor, owner: Tensor) -> Tensor:
     """Which windows of a premise count, (n, k): of each document the one that matches best.
 
     Args:
-        matches: (n, s, k) of statement tokens with each window.
-        weight: (n, s) salience; a document's best window has the greatest weighted mean match.
+        means: (n, k) `mean_matches`.
         owner: (n, k) the document of each window, -1 where there is none.
     """
-    mean = torch.einsum("ns,nsk->nk", weight.detach(), matches.detach().float())
     same = owner.unsqueeze(2) == owner.unsqueeze(1)
-    best = mean.unsqueeze(1).masked_fill(~same, float("-inf")).amax(dim=-1)
-    kept: Tensor = (mean >= best) & (owner >= 0)
+    best = means.unsqueeze(1).masked_fill(~same, float("-inf")).amax(dim=-1)
+    kept: Tensor = (means >= best) & (owner >= 0)
     return kept
+
+
+def best_of_many(means: Tensor, kept: Tensor) -> Tensor:
+    """Which of the windows that count (n, k) are read: the READ_MOST that match best."""
+    if kept.shape[1] <= READ_MOST:
+        return kept
+    least = means.masked_fill(~kept, float("-inf")).topk(READ_MOST, dim=1).values[:, -1:]
+    read: Tensor = kept & (means >= least)
+    return read

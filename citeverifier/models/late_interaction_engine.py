@@ -127,10 +127,11 @@ class LateInteractionEngine(LateInteractionScoring):
         values: NDArray[np.float64] = torch.cat(logits).double().cpu().numpy()
         return values
 
-    def best_window(self, statement: Encoded, windows: Sequence[Encoded]) -> int:
-        """Which window of a document matches a statement best."""
+    def mean_matches(self, statement: Encoded, windows: Sequence[Encoded]) -> list[float]:
+        """How well each window matches a statement."""
         tokens = statement.vectors.float()
-        return int((self._by_window(tokens, windows) @ self._weight(tokens)).argmax())
+        means: list[float] = (self._by_window(tokens, windows) @ self._weight(tokens)).tolist()
+        return means
 
     def _matches(self, statement: Tensor, documents: Sequence[Sequence[Encoded]]) -> Tensor:
         """The match of each statement token (s) with the best window of each document, (documents, s)."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from citeverifier.models.inputs import LateInteractionInputs
-from citeverifier.models.late_interaction_tokens import StatementTooLong
+from citeverifier.models.late_interaction_tokens import READ_MOST, StatementTooLong
 from citeverifier.models.logits import Logits
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document
@@ -102,8 +102,14 @@ class LateInteractionScoring(ABC):
         """Logits (n,) of a statement with n premises, each given as positions in `documents` (windows of each)."""
 
     @abstractmethod
-    def best_window(self, statement: Encoded, windows: Sequence[Encoded]) -> int:
-        """Which window of a document matches a statement best: the one that `compare` goes by, and that is read."""
+    def mean_matches(self, statement: Encoded, windows: Sequence[Encoded]) -> list[float]:
+        """How well each window matches a statement: `compare` goes by the best one of each document."""
+
+    def best_window(self, statement: Encoded, windows: Sequence[Encoded]) -> Encoded:
+        """The window of a document that matches a statement best."""
+        if len(windows) == 1:
+            return windows[0]
+        return max(zip(self.mean_matches(statement, windows), windows, strict=True), key=lambda each: each[0])[1]
 
     @abstractmethod
     def joined(self, logits: list[Any]) -> NDArray[np.float64]:
@@ -146,7 +152,7 @@ class LateInteractionScoring(ABC):
             result.values[kept] = self.joined(logits)
         if kept and self.reads:
             statement = {i: statements[key] for key, group in asked.items() for i in group}
-            premises = {i: [self._read_of(statement[i], documents[text]) for text in texts[i]] for i in kept}
+            premises = {i: self._read_of(statement[i], [documents[text] for text in texts[i]]) for i in kept}
             logits_read, words = self.read(
                 [(statement[i], premises[i]) for i in kept],
                 [
@@ -157,8 +163,14 @@ class LateInteractionScoring(ABC):
             result.values[kept] += logits_read
             result.words |= dict(zip(kept, words, strict=True))
 
-    def _read_of(self, statement: Encoded, windows: Sequence[Encoded]) -> Encoded:
-        return windows[self.best_window(statement, windows) if len(windows) > 1 else 0]
+    def _read_of(self, statement: Encoded, documents: Sequence[Sequence[Encoded]]) -> list[Encoded]:
+        """What of a premise is read: the best window of each document, of many documents the best ones."""
+        windows = [self.best_window(statement, own) for own in documents]
+        if len(windows) <= READ_MOST:
+            return windows
+        means = self.mean_matches(statement, windows)
+        best = sorted(range(len(windows)), key=lambda i: -means[i])[:READ_MOST]
+        return [windows[i] for i in sorted(best)]
 
     def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, Encoded], dict[Key, str]]:
         """Each statement, encoded; and why some are not."""

@@ -128,19 +128,20 @@ class OnnxEngine(LateInteractionScoring):
         """Logits (n,) of a statement with n premises, by its matches."""
         tokens, head = statement.vectors, self.sessions[HEAD_GRAPH]
         compared = _normalised(tokens).T
-        best = [parts[self.best_window(statement, parts) if len(parts) > 1 else 0] for parts in documents]
+        best = [self.best_window(statement, windows) for windows in documents]
         by_document = [(part.vectors @ compared).max(axis=0, initial=-1.0) for part in best]
         matches = np.stack([np.max([by_document[i] for i in premise], axis=0) for premise in premises])
         _, logits = head.run(None, {"tokens": tokens, "matches": matches})
         found: Floats = logits
         return found
 
-    def best_window(self, statement: Encoded, windows: Sequence[Encoded]) -> int:
-        """Which window of a document matches a statement best."""
+    def mean_matches(self, statement: Encoded, windows: Sequence[Encoded]) -> list[float]:
+        """How well each window matches a statement."""
         compared = _normalised(statement.vectors).T
         matches = np.stack([(window.vectors @ compared).max(axis=0, initial=-1.0) for window in windows])
         weights, _ = self.sessions[HEAD_GRAPH].run(None, {"tokens": statement.vectors, "matches": matches})
-        return int((matches @ weights).argmax())
+        means: list[float] = (matches @ weights).tolist()
+        return means
 
     def joined(self, logits: list[Floats]) -> NDArray[np.float64]:
         """The logits of all statements."""

@@ -18,7 +18,9 @@ from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.late_interaction import (
     LateInteraction,
     LateInteractionHead,
+    best_of_many,
     best_windows,
+    mean_matches,
     typical_matches,
     window_matches,
 )
@@ -55,10 +57,22 @@ def test_each_document_counts_with_its_best_window() -> None:
     matches = torch.tensor([[[0.9, 0.2, 0.1], [0.1, 0.6, 0.7]]])  # two tokens, three windows
     even, second_matters = torch.tensor([[0.5, 0.5]]), torch.tensor([[0.1, 0.9]])
     apart, together, absent = torch.tensor([[0, 1, 2]]), torch.tensor([[0, 0, 1]]), torch.tensor([[0, 0, -1]])
-    assert best_windows(matches, even, apart).tolist() == [[True, True, True]]
-    assert best_windows(matches, even, together).tolist() == [[True, False, True]]
-    assert best_windows(matches, second_matters, together).tolist() == [[False, True, True]]
-    assert best_windows(matches, second_matters, absent).tolist() == [[False, True, False]]
+    even, second_matters = mean_matches(matches, even), mean_matches(matches, second_matters)
+    assert best_windows(even, apart).tolist() == [[True, True, True]]
+    assert best_windows(even, together).tolist() == [[True, False, True]]
+    assert best_windows(second_matters, together).tolist() == [[False, True, True]]
+    assert best_windows(second_matters, absent).tolist() == [[False, True, False]]
+
+
+def test_of_many_documents_the_best_are_read() -> None:
+    means = torch.tensor([[0.1, 0.9, 0.2, 0.8, 0.7]])
+    every = torch.ones(1, 5, dtype=torch.bool)
+    assert best_of_many(means, every).tolist() == [[False, True, False, True, True]]
+    without_the_best = means < 0.75
+    assert best_of_many(means, without_the_best).tolist() == [[True, False, True, False, True]]
+    two = (means > 0.75) & every
+    assert best_of_many(means, two).tolist() == two.tolist()
+    assert best_of_many(means[:, :2], every[:, :2]).all()
 
 
 def test_padding_a_long_document_does_not_add_up_to_support(
