@@ -178,7 +178,7 @@ class LateInteraction(nn.Module):
         if self.reader is None:
             return {"logits": logits}
         chosen = document_index.clamp(min=0)
-        there = document_attention.bool()[chosen] & best_of_many(means, kept).unsqueeze(-1)
+        there = document_attention.bool()[chosen] & best_of_many(means, document_owner >= 0).unsqueeze(-1)
         read, tokens = self.reader(
             self.reader.embedded(self.encoder, statement_ids).index_select(0, statement_index),
             statement_attention[statement_index],
@@ -260,10 +260,7 @@ def best_windows(means: Tensor, owner: Tensor) -> Tensor:
     return kept
 
 
-def best_of_many(means: Tensor, kept: Tensor) -> Tensor:
-    """Which of the windows that count (n, k) are read: the READ_MOST that match best."""
-    if kept.shape[1] <= READ_MOST:
-        return kept
-    least = means.masked_fill(~kept, float("-inf")).topk(READ_MOST, dim=1).values[:, -1:]
-    read: Tensor = kept & (means >= least)
-    return read
+def best_of_many(means: Tensor, there: Tensor) -> Tensor:
+    """Which of a premise's windows (n, k) a reader reads: the READ_MOST of greatest `mean_matches` that are there."""
+    best = means.masked_fill(~there, float("-inf")).topk(min(READ_MOST, means.shape[1]), dim=1).indices
+    return there & torch.zeros_like(there).scatter(1, best, True)

@@ -105,12 +105,6 @@ class LateInteractionScoring(ABC):
     def mean_matches(self, statement: Encoded, windows: Sequence[Encoded]) -> list[float]:
         """How well each window matches a statement: `compare` goes by the best one of each document."""
 
-    def best_window(self, statement: Encoded, windows: Sequence[Encoded]) -> Encoded:
-        """The window of a document that matches a statement best."""
-        if len(windows) == 1:
-            return windows[0]
-        return max(zip(self.mean_matches(statement, windows), windows, strict=True), key=lambda each: each[0])[1]
-
     @abstractmethod
     def joined(self, logits: list[Any]) -> NDArray[np.float64]:
         """What `compare` gave of each statement, one after the other."""
@@ -164,8 +158,8 @@ class LateInteractionScoring(ABC):
             result.words |= dict(zip(kept, words, strict=True))
 
     def _read_of(self, statement: Encoded, documents: Sequence[Sequence[Encoded]]) -> list[Encoded]:
-        """What of a premise is read: the best window of each document, of many documents the best ones."""
-        windows = [self.best_window(statement, own) for own in documents]
+        """What of a premise is read: the windows that match best."""
+        windows = [window for own in documents for window in own]
         if len(windows) <= READ_MOST:
             return windows
         means = self.mean_matches(statement, windows)

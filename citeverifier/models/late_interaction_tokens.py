@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from torch import Tensor
 
-READ_MOST = 3  # documents of a premise that a reader reads, those that match best: more of them mislead it
+READ_MOST = 3  # windows of a premise that a reader reads, those that match best: more of them mislead it
 STRIDE = 32  # tokens that neighbouring windows of a long document share
 MULTIPLE = 8  # batches are padded to a multiple of it: fewer distinct shapes, less memory lost between them
 

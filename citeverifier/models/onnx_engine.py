@@ -128,12 +128,15 @@ class OnnxEngine(LateInteractionScoring):
         """Logits (n,) of a statement with n premises, by its matches."""
         tokens, head = statement.vectors, self.sessions[HEAD_GRAPH]
         compared = _normalised(tokens).T
-        best = [self.best_window(statement, windows) for windows in documents]
+        best = [self._best_window(statement, windows) for windows in documents]
         by_document = [(part.vectors @ compared).max(axis=0, initial=-1.0) for part in best]
         matches = np.stack([np.max([by_document[i] for i in premise], axis=0) for premise in premises])
         _, logits = head.run(None, {"tokens": tokens, "matches": matches})
         found: Floats = logits
         return found
+
+    def _best_window(self, statement: Encoded, windows: Sequence[Encoded]) -> Encoded:
+        return windows[int(np.argmax(self.mean_matches(statement, windows))) if len(windows) > 1 else 0]
 
     def mean_matches(self, statement: Encoded, windows: Sequence[Encoded]) -> list[float]:
         """How well each window matches a statement."""
