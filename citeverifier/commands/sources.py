@@ -28,6 +28,7 @@ from citeverifier.data.load import (
     vary_titles,
     weigh,
 )
+from citeverifier.data.pages import pages
 from citeverifier.data.splits import drop_leaks
 from citeverifier.paths import configs_dir
 from citeverifier.records import Pair
@@ -106,8 +107,7 @@ class TrainingData:
         """What is trained on, and how much of it."""
         sources = ", ".join(f"{source['data']} {source['pairs']:,} pairs" for source in self.report["sources"])
         dev = ", ".join(dev["data"] for dev in self.report["dev"])
-        if edited := self.report.get("edited_pairs"):
-            sources += f", {edited:,} pairs of edited sentences"
+        sources += "".join(f", {count:,} pairs of {made}" for made, count in self.report["made"].items())
         return f"training data: {sources}; dev {len(self.dev):,} pairs of {dev}"
 
 
@@ -146,6 +146,7 @@ def training_data(
     dev_limit: int | None,
     titles: Mapping[str, float] | None = None,
     edits: float = 0.0,
+    paged: float = 0.0,
     form: str = "pairs",
     most_documents: int | None = None,
     binary: bool = False,
@@ -153,8 +154,9 @@ def training_data(
     """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
 
     `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
-    ("replaced"). `edits`: for each of them so many pairs of edited sentences (data/edited_sentences.py). `form`: what
-    is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
+    ("replaced"). `edits`: for each of them so many pairs of edited sentences (data/edited_sentences.py); `paged`:
+    likewise of pairs whose evidence stands inside a page (data/pages.py). `form`: what is read of data_gen's folders.
+    `most_documents`, `binary`: as in `usable`.
     """
     sources, dev, held_out = alternatives(sources, dev, held_out)
     specs = [SourceSpec.parse(spec) for spec in sources]
@@ -166,7 +168,7 @@ def training_data(
     for tested in held_out:
         guarded += _reachable(SourceSpec.parse(tested), "test", "all")
     train_pairs: list[Pair] = []
-    report: dict[str, Any] = {"sources": [], "dev": []}
+    report: dict[str, Any] = {"sources": [], "made": {}, "dev": []}
     for source in specs:
         records, leaks = drop_leaks(part(source, "train"), guarded)
         fitting, unusable = usable(to_pairs(records, build), most_documents, binary)
@@ -189,11 +191,12 @@ def training_data(
         report["dev"].append({"data": spec.title} | asdict(fingerprint(records)))
     dev_pairs = take(dev_pairs, dev_limit, seed)
     report["dev_pairs"] = len(dev_pairs)
-    if edits:
-        made, _ = drop_leaks(edited_sentences(train_pairs, round(edits * len(train_pairs)), seed), guarded)
-        edited, _ = usable(to_pairs(made, build), most_documents, binary)
-        report["edited_pairs"] = len(edited)
-        train_pairs += weigh(edited, 1.0, kind_weights)
+    makers = {"edited sentences": (edited_sentences, edits), "pages": (pages, paged)}
+    made = {name: make(train_pairs, round(n * len(train_pairs)), seed) for name, (make, n) in makers.items() if n}
+    for name, pairs in made.items():
+        fitting, _ = usable(to_pairs(drop_leaks(pairs, guarded)[0], build), most_documents, binary)
+        report["made"][name] = len(fitting)
+        train_pairs += weigh(fitting, 1.0, kind_weights)
     if titles:
         train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))
     return TrainingData(train_pairs, dev_pairs, report)

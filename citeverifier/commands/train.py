@@ -42,6 +42,7 @@ def run(config: DictConfig) -> Trained:
         dev_limit=data["dev_limit"],
         titles=data["titles"],
         edits=data["edits"],
+        paged=data["pages"],
         form=config.pairs.form,
         most_documents=config.pairs.most_documents,
         binary=config.pairs.binary,

@@ -62,14 +62,18 @@ def test_every_experiment_runs_end_to_end(
     assert "mini" in (trained.folder / "README.md").read_text()
 
 
-def test_a_reader_trains_on_edited_sentences_too(tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_trains_on_edited_sentences_and_pages_too(
+    tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     late = tiny_checkpoint(tmp_path / "late", tiny("bert"), "late_interaction")
-    trained = run(composed("training.reader=true", "data.edits=0.5", f"backbone.name={late}", "output_dir=out", *SMALL))
+    made = ("data.edits=0.5", "data.pages=0.2")
+    trained = run(composed("training.reader=true", *made, f"backbone.name={late}", "output_dir=out", *SMALL))
     assert read_config(trained.folder).reader
     kinds = json.loads((trained.folder / "training.json").read_text())["kinds"]
-    edited = kinds.pop("edited")
+    edited, paged = kinds.pop("edited"), kinds.pop("page")
     assert edited >= sum(kinds.values()) / 2 > edited - 32  # whole documents at a time
+    assert paged >= sum(kinds.values()) / 5 > paged - 80  # whole examples
     assert "the reader in `reader.safetensors`" in (trained.folder / "README.md").read_text()
     scores = OrdinalVerifier(str(trained.folder)).score([Pair.of("A river flows.", ["A river."])], Support.FULL)
     assert 0 < scores.values[0] < 1
