@@ -1,5 +1,6 @@
 """Labelled claims with their evidence, a function a source: FactCG, WiCE, AttributionBench, generative search engines,
-VitaminC, LLM-AggreFact, the natural sources that are stored as pair files; and what all of them have in common.
+VitaminC, LLM-AggreFact, entailment corpora, the natural sources that are stored as pair files; and what all of them
+have in common.
 
 `split` is the role that is read: "train", "dev" or "test" (None = all). A row becomes one `Pair`, whose interval says
 no more than the label does: a binary source's "unsupported" and a refuted claim are none to partial.
@@ -26,6 +27,9 @@ _LEVELS = {"supported": FULL, "partially_supported": PARTIAL, "not_supported": N
 _CITATIONS = {"complete_support": FULL, "partial_support": PARTIAL, "no_support": NONE}
 _REVISIONS = {"SUPPORTS": FULL, "REFUTES": BELOW_FULL, "NOT ENOUGH INFO": BELOW_FULL}
 _ATTRIBUTIONS = {"attributable": FULL, "not attributable": BELOW_FULL}
+_HUB_NLI, _PUBLISHED_NLI = ("premise", "hypothesis", "label"), ("sentence1", "sentence2", "gold_label")
+_NUMBERED = {0: "entailment", 1: "neutral", 2: "contradiction"}  # labels as the hub has them
+_ENTAILMENTS = {"entailment": FULL, 0: FULL} | dict.fromkeys(("neutral", "contradiction", 1, 2), BELOW_FULL)
 
 
 def labelled_pair(
@@ -187,6 +191,28 @@ def load_vitaminc(path: str, split: str = "test", rows: int | None = None) -> li
         kind = f"vitaminc:{row['label'].lower().replace(' ', '-')}"
         pair = labelled_pair("vitaminc", row["unique_id"], row["page"], row["claim"], documents, label, kind)
         pairs.append(replace(pair, example=f"vitaminc:{row['case_id']}"))
+    return pairs
+
+
+def load_nli(path: str, split: str = "test", rows: int | None = None) -> list[Pair]:
+    """Entailment corpora (SNLI, Bowman et al. 2015; MultiNLI, Williams et al. 2018): entailment = full, else below.
+
+    From the hub (keys premise, hypothesis, label: a name, or its number 0, 1, 2), or a JSONL file, also one as the
+    corpora publish them (sentence1, sentence2, gold_label). The premise is an untitled document, and a group. Rows on
+    which the annotators did not agree (-1, "-") are left out. `rows`: so many drawn, None = all.
+    """
+    source = Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
+    pairs = []
+    for row in drawn(read_rows(path, split=split), rows):
+        premise, claim, key = _PUBLISHED_NLI if "gold_label" in row.values else _HUB_NLI
+        row.check({premise: str, claim: str, key: object})
+        if row[key] in (-1, "-"):
+            continue
+        support = row.interval(key, _ENTAILMENTS)
+        kind = f"{source}:{_NUMBERED.get(row[key], row[key])}"
+        group, documents = digest(row[premise]), [Document("", row[premise].strip())]
+        pair = labelled_pair(source, f"{split}-{row.number}", group, row[claim], documents, support, kind)
+        pairs.append(replace(pair, example=pair.group))
     return pairs
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hub_folders import LAYOUTS, hotpotqa_row, hub_folder
 
-from citeverifier.data.claims import load_llm_aggrefact, load_vitaminc
+from citeverifier.data.claims import load_llm_aggrefact, load_nli, load_vitaminc
 from citeverifier.data.fever import load_fever
 from citeverifier.data.hotpot_statements import STATEMENTS, load_hotpot_statements
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE
@@ -115,6 +115,44 @@ def test_vitaminc_evidence_before_and_after_an_edit(hub: Write) -> None:
     assert len(load_vitaminc(path, rows=2)) == 2
     with pytest.raises(RecordError, match=r"/test, row 1: key 'label': expected one of 'SUPPORTS', .* got 'MAYBE'"):
         load_vitaminc(hub(test=[vitaminc(1, "MAYBE")]))
+
+
+# --- entailment corpora -----------------------------------------------------------------------------------------------
+
+
+def nli(premise: str, hypothesis: str, label: int | str) -> Row:
+    return {"premise": premise, "hypothesis": hypothesis, "label": label}
+
+
+def test_entailment_rows_of_the_hub(hub: Write) -> None:
+    rows = [nli(" A man. ", " A person.", 0), nli("A man.", "A father.", 1), nli("A man.", "A dog.", 2)]
+    path = hub(train=rows[:1], validation=rows[:2], test=[*rows, nli("A cat.", "A pet.", -1), nli("B.", "C.", 0)])
+    pairs = load_nli(path)
+    assert [pair.id for pair in pairs] == ["hub:test-1", "hub:test-2", "hub:test-3", "hub:test-5"]
+    assert list(map(interval, pairs)) == [FULL, BELOW_FULL, BELOW_FULL, FULL]
+    assert [pair.kind.rpartition(":")[2] for pair in pairs[:3]] == ["entailment", "neutral", "contradiction"]
+    assert (pairs[0].statement, pairs[0].documents) == ("A person.", (Document("", "A man."),))
+    assert [len(load_nli(path, split)) for split in ("train", "dev", "validation")] == [1, 2, 2]
+    with pytest.raises(RecordError, match=r"/test, row 1: key 'label': expected one of .*, got 7"):
+        load_nli(hub(test=[nli("A man.", "A dog.", 7)]))
+
+
+def test_entailment_rows_as_their_corpora_publish_them(tmp_path: Path) -> None:
+    file = tmp_path / "snli_1.0_dev.jsonl"
+    rows = [
+        ("Two men run.", "Men are moving.", "entailment"),
+        ("Two men run.", "Men sleep.", "contradiction"),
+        ("A.", "B.", "-"),
+    ]
+    write_jsonl(file, ({"sentence1": a, "sentence2": b, "gold_label": label, "pairID": "1n"} for a, b, label in rows))
+    pairs = load_nli(str(file))
+    assert [(pair.statement, pair.kind) for pair in pairs] == [
+        ("Men are moving.", "labelled:snli_1.0_dev:entailment"), ("Men sleep.", "labelled:snli_1.0_dev:contradiction"),
+    ]  # fmt: skip
+    assert len({pair.group for pair in pairs}) == len({pair.example for pair in pairs}) == 1
+    write_jsonl(file, [{"sentence1": "A.", "gold_label": "neutral"}])
+    with pytest.raises(RecordError, match=r"snli_1\.0_dev\.jsonl:1: key 'sentence2': expected a value"):
+        load_nli(str(file))
 
 
 # --- LLM-AggreFact ----------------------------------------------------------------------------------------------------
