@@ -2,7 +2,7 @@
 
     CITEVERIFIER_REAL_DATA=... python benchmarks/contradicted.py
 
-Of the test parts of natural sources (docs/data.md), the pairs whose statement holds a number, as many refuted as not
+Of the test parts of natural sources (docs/data.md), the pairs of which the verifier says it, as many refuted as not
 told, drawn by seed: AUROC and calibration error (ten bins) of P(contradicted | not fully supported), with
 95 % intervals by bootstrap over groups; and the shares of refuted, not told and fully supported pairs that reach the
 mark.
@@ -23,7 +23,7 @@ from citeverifier.records import Support
 from citeverifier.training.contradiction_weights import refuted
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
-SOURCES = ("vitaminc",)  # SNLI's captions hold too few numbers (snli_cad: 20 pairs)
+SOURCES = ("vitaminc", "snli_cad")
 HEADER = ("source", "of each", "AUROC", "calibration error", "marked: refuted", "not told", "fully supported")
 
 

@@ -1,9 +1,9 @@
-"""Contradicted, or only not told: P(contradicted | not fully supported), from what the number check finds.
+"""Contradicted, or only not told: P(contradicted | not fully supported), from the number check and the reader.
 
 A bound that the documents break ("more than 60,000" over "41,000") speaks of a contradiction; a number that they do not
-hold more often of something not told. A logistic regression on the number check's answers, fitted on pairs of sources
-that say which (training/contradiction_weights.py), its weights in config.json. Of statements without numbers nothing is
-said: where a logit stood beside the answers, it pointed one way in VitaminC and the other in SNLI.
+hold more often of something not told. A reader has a logit of its own for it (models/reader.py). A logistic regression
+on both, fitted on pairs of sources that say which (training/contradiction_weights.py), its weights in config.json. A
+verifier without a reader says nothing of statements without numbers: how far a statement is supported does not tell.
 """
 
 from __future__ import annotations
@@ -17,16 +17,21 @@ from citeverifier.models.cut_points import probability
 from citeverifier.models.number_check import FEATURES
 from citeverifier.records import Support
 
+READER = "reader"
 NAMES = ("bias", *FEATURES)
 
 
-def contradicted(weights: Mapping[str, float], outcomes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n,) probabilities of n pairs by the number check's answers (n, 7), nan for statements without numbers.
+def contradicted(
+    weights: Mapping[str, float], outcomes: NDArray[np.float64], read: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """(n,) probabilities of n pairs by the number check's answers (n, 7) and a reader's logits (n,), None without one.
 
-    Raises ValueError for weights of other names.
+    Without a reader nan for statements without numbers. Raises ValueError for weights of other names.
     """
-    if set(weights) != set(NAMES):
-        raise ValueError(f"contradiction weights: expected {', '.join(NAMES)}, got {', '.join(sorted(weights))}")
-    bias, *rest = (weights[name] for name in NAMES)
-    p = probability(outcomes @ np.array(rest) + bias, Support.PARTIAL, delta=0.0)
-    return np.where(outcomes.any(axis=1), p, np.nan)
+    names = NAMES if read is None else (*NAMES, READER)
+    if set(weights) != set(names):
+        raise ValueError(f"contradiction weights: expected {', '.join(names)}, got {', '.join(sorted(weights))}")
+    bias, *rest = (weights[name] for name in names)
+    known = outcomes if read is None else np.column_stack([outcomes, read])
+    p = probability(known @ np.array(rest) + bias, Support.PARTIAL, delta=0.0)
+    return p if read is not None else np.where(outcomes.any(axis=1), p, np.nan)

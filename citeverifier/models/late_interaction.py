@@ -159,8 +159,8 @@ class LateInteraction(nn.Module):
             borne_out: (n, s) as `token_losses` takes it; read by a reader in training.
 
         Returns:
-            {"logits": (n, 1)}; with a reader also "read", its part of them, and where `borne_out` is given
-            "token_losses": (n,).
+            {"logits": (n, 1)}; with a reader also "read", its part of them, "contradicted", logits (n, 1) of
+            P(contradicted | not fully supported), and where `borne_out` is given "token_losses": (n,).
         """
         statements = self.encode_groups(statement_ids, statement_attention)
         if self.reader is None:
@@ -179,7 +179,7 @@ class LateInteraction(nn.Module):
             return {"logits": logits}
         chosen = document_index.clamp(min=0)
         there = document_attention.bool()[chosen] & best_of_many(means, document_owner >= 0).unsqueeze(-1)
-        read, tokens = self.reader(
+        read, tokens, contradicted = self.reader(
             self.reader.embedded(self.encoder, statement_ids).index_select(0, statement_index),
             statement_attention[statement_index],
             mask,
@@ -187,7 +187,7 @@ class LateInteraction(nn.Module):
             there.flatten(1),
         )
         read = read.float()
-        outputs = {"logits": logits.float() + read, "read": read}
+        outputs = {"logits": logits.float() + read, "read": read, "contradicted": contradicted.float()}
         return outputs if borne_out is None else outputs | {"token_losses": token_losses(tokens, borne_out)}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,14 @@ from citeverifier.records import Pair, Support
 class LateInteractionEngine(LateInteractionScoring):
     """Runs a model on its device; vectors are kept in float16 where it runs in bfloat16, what is read as it is."""
 
-    def __init__(self, model: LateInteraction, inputs: LateInteractionInputs, cache_bytes: int = CACHE_BYTES) -> None:
-        super().__init__(inputs, cache_bytes, model.reader is not None)
+    def __init__(
+        self,
+        model: LateInteraction,
+        inputs: LateInteractionInputs,
+        cache_bytes: int = CACHE_BYTES,
+        unread: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(inputs, cache_bytes, model.reader is not None, unread)
         self.model = model
         parameter = next(model.parameters())
         self.device = parameter.device
@@ -85,7 +92,7 @@ class LateInteractionEngine(LateInteractionScoring):
     def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> Read:
         """What the reader makes of statements with their windows."""
         reader: Any = self.model.reader
-        values, words = np.empty(len(asked)), [np.empty(0)] * len(asked)
+        values, contradicted, words = np.empty(len(asked)), np.empty(len(asked)), [np.empty(0)] * len(asked)
 
         def forward(batch: list[int]) -> None:
             statements = [asked[i][0].reading for i in batch]
@@ -97,7 +104,7 @@ class LateInteractionEngine(LateInteractionScoring):
                 rows = [torch.cat([window[:, number, part] for window in own]) for own in premises]
                 return pad_sequence(rows, batch_first=True)
 
-            logits, tokens = reader(
+            logits, tokens, against = reader(
                 embedded,
                 _there([len(tokens) for tokens, _ in statements], self.device),
                 counted,
@@ -105,11 +112,12 @@ class LateInteractionEngine(LateInteractionScoring):
                 _there([sum(map(len, own)) for own in premises], self.device),
             )
             values[batch] = logits.squeeze(1).double().cpu().numpy()
+            contradicted[batch] = against.squeeze(1).double().cpu().numpy()
             for i, row, own in zip(batch, tokens.double().cpu().numpy(), counted.cpu().numpy(), strict=True):
                 words[i] = row[own]
 
         self.reading.run(lengths, forward)
-        return values, words
+        return values, words, contradicted
 
     def compare(
         self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]

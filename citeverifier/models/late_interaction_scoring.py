@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +28,8 @@ READ_CHUNK = 60_000  # the same with a reader, in characters: it needs 24 vector
 CACHE_BYTES = 512 * 2**20  # of vectors kept across calls
 READ_TOKENS = 8  # tokens of documents that cost a reader about as much as one of a statement
 
-# of n pairs: logits (n,), and of each the logits of those statement tokens that count
-Read = tuple[NDArray[np.float64], list[NDArray[np.float64]]]
+# of n pairs: logits (n,), of each the logits of those statement tokens that count, and how far it is contradicted (n,)
+Read = tuple[NDArray[np.float64], list[NDArray[np.float64]], NDArray[np.float64]]
 Key = tuple[str, str]  # a statement and the context that it is read with
 Array = Any  # of the engine's own kind
 
@@ -81,11 +81,14 @@ class VectorCache:
 class LateInteractionScoring(ABC):
     """A premise's match is the maximum over its documents' matches, a document's that of its best window.
 
-    Vectors are kept across calls, up to `cache_bytes` of them. No length limit for premises.
+    Vectors are kept across calls, up to `cache_bytes` of them. No length limit for premises. `unread`: premises with a
+    logit of matches below "below" are not read, "logit" is added to it instead; empty: all are read.
     """
 
-    def __init__(self, inputs: LateInteractionInputs, cache_bytes: int, reads: bool) -> None:
-        self.inputs, self.cache, self.reads = inputs, VectorCache(cache_bytes), reads
+    def __init__(
+        self, inputs: LateInteractionInputs, cache_bytes: int, reads: bool, unread: Mapping[str, float]
+    ) -> None:
+        self.inputs, self.cache, self.reads, self.unread = inputs, VectorCache(cache_bytes), reads, unread
 
     @abstractmethod
     def statements(self, ids: Sequence[list[int]], counted: Sequence[Sequence[bool]]) -> list[Encoded]:
@@ -144,10 +147,14 @@ class LateInteractionScoring(ABC):
             logits.append(self.compare(statements[key], [documents[text] for text in wanted], chosen))
         if kept:
             result.values[kept] = self.joined(logits)
-        if kept and self.reads:
+        if self.reads:
             statement = {i: statements[key] for key, group in asked.items() for i in group}
+            far = [i for i in kept if self.unread and result.values[i] < self.unread["below"]]
+            result.values[far] += self.unread.get("logit", 0.0)
+            kept = sorted(set(kept) - set(far))
+        if self.reads and kept:
             premises = {i: self._read_of(statement[i], [documents[text] for text in texts[i]]) for i in kept}
-            logits_read, words = self.read(
+            logits_read, words, contradicted = self.read(
                 [(statement[i], premises[i]) for i in kept],
                 [
                     len(statement[i].reading[0]) + sum(len(w.reading[0]) for w in premises[i]) // READ_TOKENS
@@ -156,6 +163,7 @@ class LateInteractionScoring(ABC):
             )
             result.values[kept] += logits_read
             result.words |= dict(zip(kept, words, strict=True))
+            result.contradicted |= dict(zip(kept, contradicted.tolist(), strict=True))
 
     def _read_of(self, statement: Encoded, documents: Sequence[Sequence[Encoded]]) -> list[Encoded]:
         """What of a premise is read: the windows that match best."""

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 class Logits:
     """Folded logits (n,), nan where unscored, with reasons; tokens read; how many premises were windowed or packed.
 
-    `apart` holds the positions whose logit belongs to the level asked; all others hold at both levels. `words`: by
-    position, what a reader says of each token of the statement that counts.
+    `apart` holds the positions whose logit belongs to the level asked; all others hold at both levels. By
+    position, what a reader says: `words`, of each token of the statement that counts, and `contradicted`, a logit of
+    P(contradicted | not fully supported).
     """
 
     values: NDArray[np.float64]
@@ -24,6 +25,7 @@ class Logits:
     packed: int = 0
     apart: set[int] = field(default_factory=set)
     words: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    contradicted: dict[int, float] = field(default_factory=dict)
 
 
 def under_budget(order: Sequence[int], lengths: Sequence[int], budget: int) -> list[list[int]]:

@@ -51,6 +51,7 @@ class OnnxEngine(LateInteractionScoring):
             LateInteractionInputs(tokenizer, pad_id, config.max_length, limit, config.reads_context),
             cache_bytes,
             config.reader,
+            config.unread,
         )
         options = SessionOptions()
         options.intra_op_num_threads = 1  # batches run side by side instead
@@ -100,7 +101,7 @@ class OnnxEngine(LateInteractionScoring):
 
     def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> Read:
         """What the reader makes of statements with their windows."""
-        values, words = np.empty(len(asked)), [np.empty(0)] * len(asked)
+        values, contradicted, words = np.empty(len(asked)), np.empty(len(asked)), [np.empty(0)] * len(asked)
 
         def forward(batch: list[int]) -> None:
             ids, counted = zip(*(asked[i][0].reading for i in batch), strict=True)
@@ -115,12 +116,12 @@ class OnnxEngine(LateInteractionScoring):
                 "both": both,
                 "read": np.arange(both.shape[1]) < np.array([[len(premise)] for premise in premises]),
             }
-            values[batch], tokens = self.sessions[READER_GRAPH].run(None, inputs)
+            values[batch], tokens, contradicted[batch] = self.sessions[READER_GRAPH].run(None, inputs)
             for i, row, own in zip(batch, tokens.astype(np.float64), inputs["counted"], strict=True):
                 words[i] = row[own]
 
         self._side_by_side(lengths, forward)
-        return values, words
+        return values, words, contradicted
 
     def compare(
         self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]

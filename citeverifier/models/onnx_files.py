@@ -2,7 +2,8 @@
 
 encoder.onnx  token ids and attention mask -> token vectors, with a reader also its keys and values
 head.onnx     a statement's token vectors and their matches -> weights of the tokens, logits
-reader.onnx   of a reader (models/reader.py): statements' token ids, keys and values of their documents -> logits
+reader.onnx   of a reader (models/reader.py): statements' token ids, keys and values of their documents -> logits,
+              of tokens, of contradictions
 
 Weights lie in the checkpoint's safetensors files, which the graphs point into.
 """
@@ -65,11 +66,11 @@ def onnx_files(folder: Path) -> dict[str, bytes]:
 
         def forward(
             self, input_ids: Tensor, attention_mask: Tensor, counted: Tensor, both: Tensor, read: Tensor
-        ) -> tuple[Tensor, Tensor]:
+        ) -> tuple[Tensor, Tensor, Tensor]:
             documents = ((both[:, :, layer, 0], both[:, :, layer, 1]) for layer in range(both.shape[2]))
             embedded = self.reader.embedded(self.encoder, input_ids)
-            logits, words = self.reader(embedded, attention_mask, counted, documents, read)
-            return logits.squeeze(1), words
+            logits, words, contradicted = self.reader(embedded, attention_mask, counted, documents, read)
+            return logits.squeeze(1), words, contradicted.squeeze(1)
 
     inputs = {name: torch.ones(2, 8, dtype=torch.long) for name in ("input_ids", "attention_mask")}  # not the same one
     matched = {"tokens": torch.zeros(5, model.config.hidden_size), "matches": torch.zeros(3, 5)}
@@ -83,7 +84,7 @@ def onnx_files(folder: Path) -> dict[str, bytes]:
             "counted": torch.ones(2, 8, dtype=torch.bool), "both": torch.zeros(size),
             "read": torch.ones(2, 11, dtype=torch.bool),
         }  # fmt: skip
-        graphs[READER_GRAPH] = _graph(Read(), read, [(0, 1)] * 5, ["logits", "words"])
+        graphs[READER_GRAPH] = _graph(Read(), read, [(0, 1)] * 5, ["logits", "words", "contradicted"])
     return {name: _without_weights(graph, folder).SerializeToString() for name, graph in graphs.items()}
 
 

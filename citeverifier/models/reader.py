@@ -28,7 +28,7 @@ KeysValues = tuple[Tensor, Tensor]
 
 
 class ReaderHead(nn.Module):
-    """From a statement's read tokens to token logits and one ordinal logit."""
+    """From a statement's read tokens to token logits, one ordinal logit, and whether documents contradict it."""
 
     def __init__(self, hidden_size: int) -> None:
         super().__init__()
@@ -36,14 +36,19 @@ class ReaderHead(nn.Module):
         self.token, self.salience = nn.Linear(hidden_size, 1), nn.Linear(hidden_size, 1)
         self.pool, self.whole = nn.Linear(hidden_size, hidden_size), nn.Linear(hidden_size, 1)
         self.output = nn.Linear(3, 1)
-        for layer in (self.token, self.salience, self.whole):
+        self.conflict = nn.Linear(hidden_size, 2)  # of a token: how far it is contradicted, how much that counts
+        for layer in (self.token, self.salience, self.whole, self.conflict):
             nn.init.normal_(layer.weight, std=0.04)
             nn.init.zeros_(layer.bias)
         nn.init.constant_(self.output.weight, 0.6)
         nn.init.zeros_(self.output.bias)
 
-    def forward(self, tokens: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """(logits (n, 1), token logits (n, s)) from tokens (n, s, h) and which of them count (n, s)."""
+    def forward(self, tokens: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """From tokens (n, s, h) and which of them count (n, s).
+
+        Returns:
+            logits (n, 1); token logits (n, s); logits (n, 1) of P(contradicted | not fully supported).
+        """
         tokens = tokens.float()
         borne_out = self.token(tokens).squeeze(-1).masked_fill(~mask, 0.0)
         log_weight = self.salience(tokens).squeeze(-1).masked_fill(~mask, float("-inf")).log_softmax(dim=1)
@@ -51,7 +56,9 @@ class ReaderHead(nn.Module):
         soft_minimum = -torch.logsumexp(log_weight - SHARPNESS * borne_out, dim=1) / SHARPNESS
         whole = self.whole(torch.tanh(self.pool(tokens[:, 0]))).squeeze(-1)
         logits: Tensor = self.output(torch.stack([mean, soft_minimum, whole], dim=1))
-        return logits, borne_out
+        against, counts = self.conflict(tokens).unbind(-1)
+        weight = counts.masked_fill(~mask, float("-inf")).softmax(dim=1)
+        return logits, borne_out, (weight * against).sum(dim=1, keepdim=True)
 
 
 class Reader(nn.Module):
@@ -81,8 +88,8 @@ class Reader(nn.Module):
 
     def forward(
         self, statements: Tensor, attention: Tensor, mask: Tensor, documents: Iterable[KeysValues], read: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """(logits (n, 1), token logits (n, s)).
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """What `ReaderHead` makes of statements that read their documents.
 
         Args:
             statements: (n, s, h), `embedded`.
@@ -96,8 +103,8 @@ class Reader(nn.Module):
             keys = torch.cat([keys, own.key(statements)], dim=1)
             values = torch.cat([values, own.value(statements)], dim=1)
             statements = attend(layer, statements, keys, values, seen)
-        logits, tokens = self.head(statements, mask)
-        return logits, tokens
+        said: tuple[Tensor, Tensor, Tensor] = self.head(statements, mask)
+        return said
 
 
 def in_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -113,10 +120,18 @@ def in_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def load_weights(reader: Reader, weights: Mapping[str, Tensor]) -> None:
-    """Give a reader its weights, from any number format or `in_int8`."""
+    """Give a reader its weights, from any number format or `in_int8`; an older one's may lack `conflict`."""
     scales = {name.removesuffix(SCALE): scale for name, scale in weights.items() if name.endswith(SCALE)}
-    whole = {name: weight for name, weight in weights.items() if not name.endswith(SCALE)}
+    whole = {name: weight for name, weight in reader.state_dict().items() if name.startswith("head.conflict.")}
+    whole |= {name: weight for name, weight in weights.items() if not name.endswith(SCALE)}
     reader.load_state_dict(whole | {name: whole[name] * scale.unsqueeze(1) for name, scale in scales.items()})
+
+
+def contradiction_losses(logits: Tensor, refuted: Tensor) -> Tensor:
+    """The cross-entropy (n,) of logits (n, 1) of pairs that are refuted, 1, or not told, 0; 0 of others, nan."""
+    known = ~refuted.isnan()
+    losses = binary_cross_entropy_with_logits(logits.squeeze(1), refuted.nan_to_num(), reduction="none")
+    return losses * known
 
 
 def token_losses(logits: Tensor, borne_out: Tensor) -> Tensor:

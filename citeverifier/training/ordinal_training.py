@@ -37,12 +37,15 @@ from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.number_weights import fit_number_weights
 from citeverifier.training.order import by_length, shuffled_runs, whole_run
 from citeverifier.training.prepared_pairs import Prepared, decided, inputs_for, prepare
+from citeverifier.training.unread import fit_unread
 
 log = logging.getLogger(__name__)
 
 LABELS = 6  # columns of a row before the outcomes of the number check: min, max, weight, documents, example, refuted
 START_PAIRS = 64  # from which a new head learns its encoder's cosines
-READ = 1  # which of a model's outputs a reader's own logit is
+REFUTED = LABELS - 1
+READ, CONTRADICTED = 1, 2  # which of a model's outputs are a reader's logits
+CONTRADICTION_WEIGHT = 0.5  # of its loss, beside that of support
 
 
 def train(
@@ -83,27 +86,33 @@ def train(
     trainer.run()
     predicted = trainer.predict(trainer.eval_dataset)
     # the sampler may reorder dev, so its labels are taken from the same call
-    logits, labels = _logits(predicted), predicted.label_ids
+    whole, labels = _logits(predicted), predicted.label_ids
     seconds = time.perf_counter() - started
     outcomes = labels[:, LABELS:]
+    read = _logits(predicted, READ) if reads else np.zeros_like(whole)
+    matched = whole - read
     if options.reader:  # it learnt by itself; what the matches weigh beside it is fitted here
-        read = _logits(predicted, READ)
-        fitted = fit_number_weights(read, labels, np.column_stack([outcomes, logits - read]), options.delta)
-        numbers, matches = fitted[:-1], float(fitted[-1])
-        logits = read + (logits - read) * matches + outcomes @ numbers
+        fitted = fit_number_weights(read, labels, np.column_stack([outcomes, matched]), options.delta)
+        numbers, weight = fitted[:-1], float(fitted[-1])
     else:
-        numbers, matches = fit_number_weights(logits, labels, outcomes, options.delta), 1.0
-        logits = logits + outcomes @ numbers
+        numbers, weight = fit_number_weights(whole, labels, outcomes, options.delta), 1.0
+    matched = matched * weight
+    logits = read + matched + outcomes @ numbers
     calibration = fit_calibration(logits, labels, options.delta)
-    contradictions = fit_contradiction_weights(outcomes, labels[:, LABELS - 1])
+    read = read / calibration.temperature
+    against = _logits(predicted, CONTRADICTED) if reads else None
+    learnt: dict[str, Mapping[str, float]] = {
+        "number_weights": dict(zip(FEATURES, (numbers / calibration.temperature).round(4).tolist(), strict=False)),
+        "contradiction_weights": fit_contradiction_weights(outcomes, labels[:, REFUTED], against),
+        "unread": fit_unread(calibration.fold(matched), read, calibration.fold(logits)) if reads else {},
+    }
     dev = dev_metrics(calibration.fold(logits), labels, calibration.delta)
     trained = Trained(Path(options.output_dir), dev, seconds, dropped, trainer.speed())
     trained_model = trainer.trained_model()
     if trainer.is_world_process_zero():
         languages = tuple(sorted({pair.lang for pair in train_pairs}))
-        weights = dict(zip(FEATURES, (numbers / calibration.temperature).round(4).tolist(), strict=False))
-        scale_matches(trained_model, matches)
-        _save(trained_model, tokenizer, options, calibration, trained, languages, weights, contradictions)
+        scale_matches(trained_model, weight)
+        _save(trained_model, tokenizer, options, calibration, trained, languages, learnt)
         kinds = dict(sorted(Counter(pair.kind.split(":")[0] for pair in train_pairs).items()))
         write_report(trained, options, trainer.state, data or {}, kinds=kinds)
         LATEST.parent.mkdir(exist_ok=True)
@@ -131,6 +140,7 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
     """The Trainer of a run, ready to train."""
     import torch
 
+    from citeverifier.models.reader import contradiction_losses
     from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
 
     items = train_set.items + dev_set.items
@@ -161,6 +171,9 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
             losses = losses + options.margin * margin_loss(logits, rows)
         if "token_losses" in outputs:
             losses = losses + rows[:, 2] * outputs["token_losses"]
+        if options.reader:
+            against = contradiction_losses(outputs["contradicted"], rows[:, REFUTED])
+            losses = losses + CONTRADICTION_WEIGHT * against
         # num_items_in_batch counts label elements, so many a pair, over all accumulated batches
         return losses.mean() if num_items_in_batch is None else losses.sum() / (num_items_in_batch / rows.shape[1])
 
@@ -244,8 +257,7 @@ def _save(
     calibration: Calibration,
     trained: Trained,
     languages: tuple[str, ...],
-    number_weights: Mapping[str, float],
-    contradiction_weights: Mapping[str, float],
+    learnt: Mapping[str, Mapping[str, float]],
 ) -> None:
     model = merge_lora(model, options)
     late = options.shape == "late_interaction"
@@ -262,7 +274,8 @@ def _save(
         base_model=options.backbone.name,
         reader=late and model.reader is not None,
         languages=languages,
-        number_weights=number_weights,
-        contradiction_weights=contradiction_weights,
+        number_weights=learnt["number_weights"],
+        contradiction_weights=learnt["contradiction_weights"],
+        unread=learnt["unread"],
     )
     save_checkpoint(trained.folder, model, tokenizer, config)

@@ -19,6 +19,7 @@ from citeverifier.verifiers.base import Scores
 if TYPE_CHECKING:
     from citeverifier.models.logits import Logits
 
+Entry = tuple[float, str | None, float]  # value, why it is none, and a reader's logit of a contradiction
 KNOWN = 200_000  # values remembered, some 40 MB; the oldest go first
 
 
@@ -35,7 +36,7 @@ class Once:
 
     def __init__(self, engine: Callable[[Sequence[Pair], Support], Logits], *, context: bool) -> None:
         self.engine, self.context = engine, context
-        self._known: dict[tuple[bytes, Support], tuple[float, str | None]] = {}
+        self._known: dict[tuple[bytes, Support], Entry] = {}
 
     def score(
         self,
@@ -44,24 +45,38 @@ class Once:
         probability: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda values: values,
     ) -> Scores:
         """Scores of the pairs; `probability` makes them of the engine's values."""
+        found, cost = self._found(pairs, level)
+        values = np.zeros(len(pairs))
+        values[list(found)] = probability(np.array([value for value, _, _ in found.values()]))
+        reasons = {i: reason for i, (_, reason, _) in found.items() if reason is not None}
+        for i, pair in enumerate(pairs):
+            if not _has_words(pair.statement):
+                values[i], reasons[i] = np.nan, "the statement has no words"
+        return Scores(values, reasons, cost)
+
+    def contradicted(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """A reader's logits (n,) of contradictions; nan of what it does not read: without words, or too long."""
+        logits = np.full(len(pairs), np.nan)
+        for i, (_, _, against) in self._found(pairs, Support.PARTIAL)[0].items():
+            logits[i] = against
+        return logits
+
+    def _found(self, pairs: Sequence[Pair], level: Support) -> tuple[dict[int, Entry], Cost]:
+        """What is known of the pairs with words, by position, once the engine was asked for the rest; what it cost."""
         worded = with_words(pairs)
         keys = {i: self._key(pair) for i, pair in worded.items()}
         new = {key: worded[i] for i, key in keys.items() if (key, level) not in self._known}
         logits = self.engine(list(new.values()), level)
         for position, key in enumerate(new):
-            entry = float(logits.values[position]), logits.reasons.get(position)
+            against = logits.contradicted.get(position, np.nan)
+            entry = float(logits.values[position]), logits.reasons.get(position), against
             for known_level in (level,) if position in logits.apart else LEVELS:
                 self._known[key, known_level] = entry
-        values = np.zeros(len(pairs))
-        values[list(keys)] = probability(np.array([self._known[key, level][0] for key in keys.values()]))
-        reasons = {i: reason for i, key in keys.items() if (reason := self._known[key, level][1]) is not None}
-        for i, pair in enumerate(pairs):
-            if not _has_words(pair.statement):
-                values[i], reasons[i] = np.nan, "the statement has no words"
+        found = {i: self._known[key, level] for i, key in keys.items()}
         while len(self._known) > KNOWN:
             del self._known[next(iter(self._known))]
         notes = {"windowed": logits.windowed, "packed": logits.packed}
-        return Scores(values, reasons, Cost(distinct_pairs=len(new), tokens=logits.tokens, notes=notes))
+        return found, Cost(distinct_pairs=len(new), tokens=logits.tokens, notes=notes)
 
     def _key(self, pair: Pair) -> bytes:
         """A hash of what of a pair decides its score: texts themselves would fill a server's memory."""

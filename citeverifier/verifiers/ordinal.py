@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.models.contradiction import contradicted
+from citeverifier.models.contradiction import READER, contradicted
 from citeverifier.models.device import Dtype, in_int8, own_device, runs_bf16, torch_dtype
 from citeverifier.paths import LATEST
 from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
@@ -110,7 +110,7 @@ class OrdinalVerifier(Scorer):
                     model.reader.layers = in_int8(model.reader.layers)
             if compile:
                 model.encoder.compile(dynamic=True)
-            engine: Any = LateInteractionEngine(model, inputs)
+            engine: Any = LateInteractionEngine(model, inputs, unread=self.config.unread)
         elif int8:
             raise ValueError(
                 f"verifier.dtype=int8: {self.path} is a cross-encoder, whose scores suffer from it; use dtype=auto"
@@ -137,11 +137,12 @@ class OrdinalVerifier(Scorer):
         return files_fingerprint(self.folder, self.name, *self.number_format)
 
     def contradicted(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        """By numbers and bounds (`models/contradiction.py`); nan where there are none, or it has not learnt it."""
-        if not pairs or self.numbers is None or not self.config.contradiction_weights:
+        """By numbers and the reader (`models/contradiction.py`); nan where neither speaks, or it has not learnt it."""
+        weights = self.config.contradiction_weights
+        if not pairs or self.numbers is None or not weights:
             return super().contradicted(pairs)
         outcomes = np.array([self.numbers.features(pair.statement, _rendered(pair)) for pair in pairs])
-        return contradicted(self.config.contradiction_weights, outcomes)
+        return contradicted(weights, outcomes, self._once.contradicted(pairs) if READER in weights else None)
 
     def borne_out(self, pairs: Sequence[Pair]) -> list[list[tuple[int, int, float]]]:
         """By the reader, token by token; [] without one, where there are no words, and for a statement too long."""

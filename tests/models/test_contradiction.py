@@ -8,7 +8,7 @@ import pytest
 from citeverifier import CiteVerifier
 from citeverifier.answers.answer_results import CONTRADICTS
 from citeverifier.metrics.decisions import auroc
-from citeverifier.models.contradiction import NAMES, contradicted
+from citeverifier.models.contradiction import NAMES, READER, contradicted
 from citeverifier.records import Document, Pair, Support
 from citeverifier.training.contradiction_weights import LEAST, fit_contradiction_weights, refuted
 from citeverifier.verifiers.keyword import Keyword
@@ -38,6 +38,19 @@ def test_weights_tell_refuted_from_not_told_and_need_enough_of_both() -> None:
     assert fit_contradiction_weights(outcomes[:, :0], labels) == {}
     with pytest.raises(ValueError, match="contradiction weights: expected bias, missing"):
         contradicted({"bias": 1.0}, outcomes)
+
+
+def test_with_a_reader_all_statements_are_told_of() -> None:
+    rng = np.random.default_rng(3)
+    outcomes = (rng.random((400, 7)) < 0.1).astype(float)
+    read = rng.normal(size=400)
+    labels = (2 * read + rng.normal(size=400) > 0).astype(float)
+    weights = fit_contradiction_weights(outcomes, labels, read)
+    assert set(weights) == {*NAMES, READER}
+    p = contradicted(weights, outcomes, read)
+    assert auroc(labels == 1, p) > 0.85
+    assert abs(p.mean() - 0.5) < 0.05
+    assert fit_contradiction_weights(outcomes[:, :0], labels, read) == {}
 
 
 @pytest.fixture(scope="module")

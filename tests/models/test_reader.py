@@ -20,7 +20,7 @@ from citeverifier.models.checkpoint import CheckpointConfig, load_checkpoint, lo
 from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.models.late_interaction_engine import LateInteractionEngine
-from citeverifier.models.reader import Reader, in_int8, token_losses
+from citeverifier.models.reader import Reader, contradiction_losses, in_int8, load_weights, token_losses
 from citeverifier.records import Document, Pair, Support
 
 Built = tuple[LateInteraction, LateInteractionInputs]
@@ -66,10 +66,28 @@ def test_a_score_depends_on_its_pair_alone(
     ]
     for i in (0, len(some_pairs) - 1):
         assert engine.logits([some_pairs[i]], Support.FULL).words[0] == pytest.approx(words[i], abs=1e-4)
+    against = engine.logits(some_pairs, Support.FULL).contradicted
+    expected = [alone(built, pair, "contradicted") for pair in some_pairs]
+    assert np.ptp(expected) > 0.01
+    assert [against[i] for i in range(len(some_pairs))] == pytest.approx(expected, abs=1e-4)
     read = [alone(built, pair, "read") for pair in some_pairs]
     assert np.ptp(read) > 0.01
     without = LateInteractionEngine(LateInteraction(built[0].encoder, built[0].head).eval(), built[1])
     assert without.logits(some_pairs, Support.FULL).values + read == pytest.approx(values, abs=1e-4)
+
+
+def test_what_matches_too_little_is_not_read(built: Built, some_pairs: list[Pair]) -> None:
+    all_read = LateInteractionEngine(*built).logits(some_pairs, Support.FULL)
+    read = np.array([alone(built, pair, "read") for pair in some_pairs])
+    matched = all_read.values - read
+    below = float(np.median(matched))
+    some_read = LateInteractionEngine(*built, unread={"below": below, "logit": -7.0}).logits(some_pairs, Support.FULL)
+    far = matched < below
+    assert 0 < far.sum() < len(far)
+    assert some_read.values == pytest.approx(np.where(far, matched - 7, all_read.values), abs=1e-4)
+    assert sorted(some_read.words) == sorted(some_read.contradicted) == np.flatnonzero(~far).tolist()
+    none_read = LateInteractionEngine(*built, unread={"below": 99.0, "logit": -7.0}).logits(some_pairs, Support.FULL)
+    assert none_read.values == pytest.approx(matched - 7, abs=1e-4)
 
 
 def test_it_goes_on_with_smaller_batches_where_memory_runs_out(
@@ -128,6 +146,19 @@ def test_token_losses_count_known_tokens_and_those_not_told_more() -> None:
     told = torch.tensor([[1, 0, -1], [-1, -1, -1]])
     expected = (np.log(2) + 3 * np.log1p(np.exp(2.0))) / 4
     assert token_losses(logits, told).tolist() == pytest.approx([expected, 0.0])
+
+
+def test_contradiction_losses_count_pairs_whose_source_says_which() -> None:
+    losses = contradiction_losses(torch.tensor([[0.0], [2.0], [5.0]]), torch.tensor([1.0, 0.0, float("nan")]))
+    assert losses.tolist() == pytest.approx([np.log(2), np.log1p(np.exp(2.0)), 0.0])
+
+
+def test_weights_from_before_a_reader_spoke_of_contradictions(built: Built) -> None:
+    reader = built[0].reader
+    older = {name: weight for name, weight in reader.state_dict().items() if "conflict" not in name}
+    load_weights(reader, older)
+    with pytest.raises(RuntimeError, match=r"head\.token\.bias"):
+        load_weights(reader, {name: weight for name, weight in older.items() if name != "head.token.bias"})
 
 
 def test_which_tokens_are_borne_out(built: Built) -> None:

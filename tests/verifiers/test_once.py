@@ -37,6 +37,22 @@ def test_known_pairs_are_not_scored_again_and_the_context_counts_where_it_is_rea
         assert len(engine.asked) == distinct
 
 
+def test_what_a_reader_says_of_contradictions_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(once, "KNOWN", 2)  # both levels of one pair
+    engine = Counting()
+
+    def read(pairs: Sequence[Pair], level: Support) -> Logits:
+        logits = engine(pairs, level)
+        return Logits(logits.values, contradicted={i: 1.5 * len(pair.documents) for i, pair in enumerate(pairs)})
+
+    wordless, two = replace(PAIR, statement="--"), replace(PAIR, documents=PAIR.documents * 2)
+    scorer = Once(read, context=False)
+    assert scorer.contradicted([PAIR, wordless, two]).tolist() == pytest.approx([1.5, np.nan, 3.0], nan_ok=True)
+    assert scorer.contradicted([two]).tolist() == [3.0]
+    assert len(engine.asked) == 2
+    assert np.isnan(Once(Counting(), context=False).contradicted([PAIR])).all()
+
+
 @pytest.mark.parametrize("text", ["", "  \n", "\u200b", "\x00", "😀", "--"])
 def test_documents_without_words_support_nothing(text: str) -> None:
     engine = Counting()
