@@ -41,7 +41,6 @@ class CheckpointConfig:
     `reader`: whether late interaction has one (models/reader.py). `number_weights`: of late interaction; what the
     number check adds to folded logits (models/number_check.py).
     `contradiction_weights`: what tells contradicted from not told (models/contradiction.py), empty where not learnt.
-    `unread`: which documents a reader does not read (training/unread.py); empty: it reads all.
     """
 
     shape: Shape
@@ -57,7 +56,6 @@ class CheckpointConfig:
     reader: bool = False
     number_weights: Mapping[str, float] = field(default_factory=dict)
     contradiction_weights: Mapping[str, float] = field(default_factory=dict)
-    unread: Mapping[str, float] = field(default_factory=dict)
 
     def threshold(self, level: Support) -> float:
         """The fitted threshold of a level."""

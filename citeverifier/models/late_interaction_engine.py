@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,8 @@ class LateInteractionEngine(LateInteractionScoring):
         model: LateInteraction,
         inputs: LateInteractionInputs,
         cache_bytes: int = CACHE_BYTES,
-        unread: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
-        super().__init__(inputs, cache_bytes, model.reader is not None, unread)
+        super().__init__(inputs, cache_bytes, model.reader is not None)
         self.model = model
         parameter = next(model.parameters())
         self.device = parameter.device

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,14 +81,11 @@ class VectorCache:
 class LateInteractionScoring(ABC):
     """A premise's match is the maximum over its documents' matches, a document's that of its best window.
 
-    Vectors are kept across calls, up to `cache_bytes` of them. No length limit for premises. `unread`: premises with a
-    logit of matches below "below" are not read, "logit" is added to it instead; empty: all are read.
+    Vectors are kept across calls, up to `cache_bytes` of them. No length limit for premises.
     """
 
-    def __init__(
-        self, inputs: LateInteractionInputs, cache_bytes: int, reads: bool, unread: Mapping[str, float]
-    ) -> None:
-        self.inputs, self.cache, self.reads, self.unread = inputs, VectorCache(cache_bytes), reads, unread
+    def __init__(self, inputs: LateInteractionInputs, cache_bytes: int, reads: bool) -> None:
+        self.inputs, self.cache, self.reads = inputs, VectorCache(cache_bytes), reads
 
     @abstractmethod
     def statements(self, ids: Sequence[list[int]], counted: Sequence[Sequence[bool]]) -> list[Encoded]:
@@ -147,12 +144,8 @@ class LateInteractionScoring(ABC):
             logits.append(self.compare(statements[key], [documents[text] for text in wanted], chosen))
         if kept:
             result.values[kept] = self.joined(logits)
-        if self.reads:
-            statement = {i: statements[key] for key, group in asked.items() for i in group}
-            far = [i for i in kept if self.unread and result.values[i] < self.unread["below"]]
-            result.values[far] += self.unread.get("logit", 0.0)
-            kept = sorted(set(kept) - set(far))
         if self.reads and kept:
+            statement = {i: statements[key] for key, group in asked.items() for i in group}
             premises = {i: self._read_of(statement[i], [documents[text] for text in texts[i]]) for i in kept}
             logits_read, words, contradicted = self.read(
                 [(statement[i], premises[i]) for i in kept],

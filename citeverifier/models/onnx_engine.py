@@ -51,7 +51,6 @@ class OnnxEngine(LateInteractionScoring):
             LateInteractionInputs(tokenizer, pad_id, config.max_length, limit, config.reads_context),
             cache_bytes,
             config.reader,
-            config.unread,
         )
         options = SessionOptions()
         options.intra_op_num_threads = 1  # batches run side by side instead

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,9 @@ BETWEEN_DOCUMENTS = re.compile(r"\n\s*\n")
 class LateInteractionScorer(InputModule):
     """The only module of its CrossEncoder: pairs in, logits (n, 1) out as `scores`; their sigmoid is P(>= partial)."""
 
-    def __init__(
-        self, model: LateInteraction, tokenizer: Any, window: int, numbers: NumberCheck, unread: Mapping[str, float]
-    ) -> None:
+    def __init__(self, model: LateInteraction, tokenizer: Any, window: int, numbers: NumberCheck) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.model, self.tokenizer, self.numbers, self.unread = model, tokenizer, numbers, unread
+        self.model, self.tokenizer, self.numbers = model, tokenizer, numbers
         self.tokens = LateInteractionTokens.of(tokenizer, window, model.config.max_position_embeddings, context=False)
 
     @classmethod
@@ -63,7 +61,7 @@ class LateInteractionScorer(InputModule):
         tokenizer.backend_tokenizer.no_padding()
         words = json.loads((folder / "number_words.json").read_text(encoding="utf-8"))
         numbers = NumberCheck(settings.get("number_weights", {}), words)
-        scorer = cls(model.eval(), tokenizer, settings["max_length"], numbers, settings.get("unread", {}))
+        scorer = cls(model.eval(), tokenizer, settings["max_length"], numbers)
         model.head.load_state_dict(load_file(folder / HEAD))
         if model.reader is not None:
             load_weights(model.reader, load_file(folder / READER))
@@ -85,12 +83,7 @@ class LateInteractionScorer(InputModule):
     def forward(self, features: dict[str, Tensor], **_: Any) -> dict[str, Tensor]:
         """Adds `scores`."""
         tensors = {name: tensor for name, tensor in features.items() if name != "added"}
-        outputs = self.model(**tensors)
-        logits: Tensor = outputs["logits"]
-        if self.unread:  # what the package does not read, so that scores are the same
-            matched = logits - outputs["read"]
-            logits = torch.where(matched < self.unread["below"], matched + self.unread["logit"], logits)
-        return features | {"scores": logits + features["added"]}
+        return features | {"scores": self.model(**tensors)["logits"] + features["added"]}
 
     def save(self, output_path: str, *_: Any, **__: Any) -> None:
         """Weights, config, tokenizer and number words; sentence-transformers adds modules.json and the sources."""

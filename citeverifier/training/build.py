@@ -82,6 +82,14 @@ def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
     return model
 
 
+def with_reader(options: TrainingOptions) -> TrainingOptions:
+    """The options with `reader` decided: without a word, a reader that is there goes on learning."""
+    if options.reader is not None:
+        return options
+    trained = None if options.lora is not None else trained_head(options)
+    return replace(options, reader=trained is not None and read_config(trained).reader)
+
+
 def _goes_beside(options: TrainingOptions, trained: CheckpointConfig | None) -> None:
     """Raise ValueError where there is no verifier for a reader, or it would be asked otherwise than it was trained."""
     if trained is None or options.lora is not None:

@@ -48,7 +48,8 @@ class TrainingOptions:
     Args:
         output_dir: where the finished checkpoint goes; intermediate ones below it.
         shape: cross_encoder or late_interaction.
-        reader: learn a reader beside a trained late-interaction verifier (`backbone`), which stays as it is.
+        reader: learn a reader beside a trained late-interaction verifier (`backbone`), which stays as it is; None =
+            where that has one already: it goes on learning, alone.
         delta: distance of the two cut points in training; 0 trains a binary verifier.
         max_length: tokens of a pair (cross-encoder) or of a document window (late interaction).
         reads_context: whether the verifier reads a pair's context.
@@ -71,7 +72,7 @@ class TrainingOptions:
     output_dir: str
     shape: Shape
     backbone: Backbone
-    reader: bool = False
+    reader: bool | None = None
     delta: float = 2.0
     max_length: int = 256
     reads_context: bool = True

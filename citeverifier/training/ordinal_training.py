@@ -30,14 +30,13 @@ from citeverifier.paths import LATEST
 from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
-from citeverifier.training.build import build_model, merge_lora, trained_head
+from citeverifier.training.build import build_model, merge_lora, trained_head, with_reader
 from citeverifier.training.contradiction_weights import fit_contradiction_weights, refuted
 from citeverifier.training.finished import Trained, finished_before, write_report
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.number_weights import fit_number_weights
 from citeverifier.training.order import by_length, shuffled_runs, whole_run
 from citeverifier.training.prepared_pairs import Prepared, decided, inputs_for, prepare
-from citeverifier.training.unread import fit_unread
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +68,7 @@ def train(
         return before
     started = time.perf_counter()
     set_seed(options.seed)
+    options = with_reader(options)
     model, tokenizer = build_model(options)
     inputs = inputs_for(model, tokenizer, options)
     reads = getattr(model, "reader", None) is not None
@@ -90,21 +90,17 @@ def train(
     seconds = time.perf_counter() - started
     outcomes = labels[:, LABELS:]
     read = _logits(predicted, READ) if reads else np.zeros_like(whole)
-    matched = whole - read
     if options.reader:  # it learnt by itself; what the matches weigh beside it is fitted here
-        fitted = fit_number_weights(read, labels, np.column_stack([outcomes, matched]), options.delta)
+        fitted = fit_number_weights(read, labels, np.column_stack([outcomes, whole - read]), options.delta)
         numbers, weight = fitted[:-1], float(fitted[-1])
     else:
         numbers, weight = fit_number_weights(whole, labels, outcomes, options.delta), 1.0
-    matched = matched * weight
-    logits = read + matched + outcomes @ numbers
+    logits = read + (whole - read) * weight + outcomes @ numbers
     calibration = fit_calibration(logits, labels, options.delta)
-    read = read / calibration.temperature
     against = _logits(predicted, CONTRADICTED) if reads else None
     learnt: dict[str, Mapping[str, float]] = {
         "number_weights": dict(zip(FEATURES, (numbers / calibration.temperature).round(4).tolist(), strict=False)),
         "contradiction_weights": fit_contradiction_weights(outcomes, labels[:, REFUTED], against),
-        "unread": fit_unread(calibration.fold(matched), read, calibration.fold(logits)) if reads else {},
     }
     dev = dev_metrics(calibration.fold(logits), labels, calibration.delta)
     trained = Trained(Path(options.output_dir), dev, seconds, dropped, trainer.speed())
@@ -276,6 +272,5 @@ def _save(
         languages=languages,
         number_weights=learnt["number_weights"],
         contradiction_weights=learnt["contradiction_weights"],
-        unread=learnt["unread"],
     )
     save_checkpoint(trained.folder, model, tokenizer, config)

@@ -110,7 +110,7 @@ class OrdinalVerifier(Scorer):
                     model.reader.layers = in_int8(model.reader.layers)
             if compile:
                 model.encoder.compile(dynamic=True)
-            engine: Any = LateInteractionEngine(model, inputs, unread=self.config.unread)
+            engine: Any = LateInteractionEngine(model, inputs)
         elif int8:
             raise ValueError(
                 f"verifier.dtype=int8: {self.path} is a cross-encoder, whose scores suffer from it; use dtype=auto"

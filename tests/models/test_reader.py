@@ -76,20 +76,6 @@ def test_a_score_depends_on_its_pair_alone(
     assert without.logits(some_pairs, Support.FULL).values + read == pytest.approx(values, abs=1e-4)
 
 
-def test_what_matches_too_little_is_not_read(built: Built, some_pairs: list[Pair]) -> None:
-    all_read = LateInteractionEngine(*built).logits(some_pairs, Support.FULL)
-    read = np.array([alone(built, pair, "read") for pair in some_pairs])
-    matched = all_read.values - read
-    below = float(np.median(matched))
-    some_read = LateInteractionEngine(*built, unread={"below": below, "logit": -7.0}).logits(some_pairs, Support.FULL)
-    far = matched < below
-    assert 0 < far.sum() < len(far)
-    assert some_read.values == pytest.approx(np.where(far, matched - 7, all_read.values), abs=1e-4)
-    assert sorted(some_read.words) == sorted(some_read.contradicted) == np.flatnonzero(~far).tolist()
-    none_read = LateInteractionEngine(*built, unread={"below": 99.0, "logit": -7.0}).logits(some_pairs, Support.FULL)
-    assert none_read.values == pytest.approx(matched - 7, abs=1e-4)
-
-
 def test_it_goes_on_with_smaller_batches_where_memory_runs_out(
     built: Built, some_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
 ) -> None:
