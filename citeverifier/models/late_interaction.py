@@ -11,7 +11,7 @@ something near to any token by chance. A `Reader` beside it (models/reader.py) a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -119,20 +119,8 @@ class LateInteraction(nn.Module):
         return vectors
 
     def encode_groups(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """`encode` in groups of about equal lengths, so that short texts are not padded to the longest one's length.
-
-        A processor computes every padded token (a third of a training step); a GPU would rather have one large batch.
-        """
-        rows, width = input_ids.shape
-        lengths = attention_mask.sum(dim=1)
-        order = lengths.argsort()
-        groups = []
-        for group in order.tensor_split(2 if input_ids.is_cuda else -(-rows // GROUP)):
-            longest = min(width, -(-int(lengths[group].max()) // GROUP) * GROUP) if len(group) else 0
-            if longest:
-                tokens = self.encode(input_ids[group, :longest], attention_mask[group, :longest])
-                groups.append(pad(tokens, (0, 0, 0, width - longest)))
-        return torch.cat(groups).index_select(0, order.argsort())
+        """`encode` in groups of about equal lengths."""
+        return _in_groups(lambda ids, attention: [self.encode(ids, attention)], input_ids, attention_mask)[0]
 
     def forward(
         self,
@@ -167,7 +155,7 @@ class LateInteraction(nn.Module):
             below: Sequence[Tensor] = ()
             documents = normalize(self.encode_groups(document_ids, document_attention), dim=-1)
         else:
-            *below, last = self.encode_below(document_ids, document_attention)
+            *below, last = _in_groups(self.encode_below, document_ids, document_attention)
             documents = normalize(last, dim=-1)
         # index_select, not indexing, adds gradients up in one order: a run can be repeated to the last digit
         tokens, mask = statements.index_select(0, statement_index), statement_mask[statement_index]
@@ -177,8 +165,10 @@ class LateInteraction(nn.Module):
         logits = self.head(tokens, mask, matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1))
         if self.reader is None:
             return {"logits": logits}
-        chosen = document_index.clamp(min=0)
-        there = document_attention.bool()[chosen] & best_of_many(means, document_owner >= 0).unsqueeze(-1)
+        best = best_of_many(means, document_owner >= 0)
+        chosen = document_index.gather(1, best)
+        there = document_attention.bool()[chosen.clamp(min=0)] & (chosen >= 0).unsqueeze(-1)
+        chosen = chosen.clamp(min=0)
         read, tokens, contradicted = self.reader(
             self.reader.embedded(self.encoder, statement_ids).index_select(0, statement_index),
             statement_attention[statement_index],
@@ -189,6 +179,26 @@ class LateInteraction(nn.Module):
         read = read.float()
         outputs = {"logits": logits.float() + read, "read": read, "contradicted": contradicted.float()}
         return outputs if borne_out is None else outputs | {"token_losses": token_losses(tokens, borne_out)}
+
+
+def _in_groups(
+    encode: Callable[[Tensor, Tensor], Sequence[Tensor]], input_ids: Tensor, attention_mask: Tensor
+) -> list[Tensor]:
+    """What `encode` gives, in groups of about equal lengths, so that short texts are not padded to the longest one.
+
+    A processor computes every padded token (a third of a training step); a GPU would rather have one large batch.
+    """
+    rows, width = input_ids.shape
+    lengths = attention_mask.sum(dim=1)
+    order = lengths.argsort()
+    groups = []
+    for group in order.tensor_split(2 if input_ids.is_cuda else -(-rows // GROUP)):
+        longest = min(width, -(-int(lengths[group].max()) // GROUP) * GROUP) if len(group) else 0
+        if longest:
+            encoded = encode(input_ids[group, :longest], attention_mask[group, :longest])
+            groups.append([pad(tokens, (0, 0, 0, width - longest)) for tokens in encoded])
+    back = order.argsort()
+    return [torch.cat(parts).index_select(0, back) for parts in zip(*groups, strict=True)]
 
 
 @torch.no_grad()
@@ -261,6 +271,6 @@ def best_windows(means: Tensor, owner: Tensor) -> Tensor:
 
 
 def best_of_many(means: Tensor, there: Tensor) -> Tensor:
-    """Which of a premise's windows (n, k) a reader reads: the READ_MOST of greatest `mean_matches` that are there."""
+    """Which of a premise's windows (n, k) a reader reads: positions (n, READ_MOST or k), best of those `there`."""
     best = means.masked_fill(~there, float("-inf")).topk(min(READ_MOST, means.shape[1]), dim=1).indices
-    return there & torch.zeros_like(there).scatter(1, best, True)
+    return best.sort(dim=1).values
