@@ -53,7 +53,8 @@ class TrainingOptions:
         delta: distance of the two cut points in training; 0 trains a binary verifier.
         max_length: tokens of a pair (cross-encoder) or of a document window (late interaction).
         reads_context: whether the verifier reads a pair's context.
-        margin: weight of the loss by which a supported pair stands above an unsupported one of the same example.
+        margin: weight of the loss by which a supported pair stands above an unsupported one of the same example
+            (and of the same process, where there are several).
         batch_size, gradient_accumulation: pairs a step are their product (times the number of processes).
         epochs, max_steps: max_steps, where given, wins; 0 calibrates a finished verifier on dev, and trains nothing.
         learning_rate, head_learning_rate: of the encoder, and of the new layers.
