@@ -1,7 +1,7 @@
 """Templated pairs: who did what to whom, comparisons, negation, order, numbers, in English, Polish and across.
 
-Each template is a document with slots, statements that it bears out and statements that it does not. The words of a
-false statement all stand in its document: only a reader of both can tell. Two other documents may stand around it.
+Each template is a document with slots, statements that it bears out and statements that it does not. Most words of a
+false statement stand in its document: only a reader of both can tell. Up to two other documents stand around it.
 """
 
 from __future__ import annotations
