@@ -51,21 +51,20 @@ def load_templates(split: str | None = "test", documents: int = 2000, seed: int 
 def _pairs(
     name: str, kept: Sequence[int], templates: Sequence[Any], names: Mapping[str, Any], chance: random.Random
 ) -> Iterator[Pair]:
-    asked, told = chance.choices(list(LANGUAGES), list(LANGUAGES.values()))[0]
+    statement_lang, document_lang = chance.choices(list(LANGUAGES), list(LANGUAGES.values()))[0]
     chosen = chance.choice(kept)
     template = templates[chosen]
     slots = fill(template["gender"], names, chance)
-    texts = [chance.choice(template[told]["documents"]).format(**slots)]
+    texts = [chance.choice(template[document_lang]["documents"]).format(**slots)]
     for other in chance.sample([i for i in kept if i != chosen], chance.choice((0, 0, 1, 2))):
-        around = fill(templates[other]["gender"], names, chance)
-        texts.insert(
-            chance.randrange(len(texts) + 1), chance.choice(templates[other][told]["documents"]).format(**around)
-        )
-    document = Document(title=chance.choice(("Document", slots["X"], slots["A"])), text=" ".join(texts))
+        beside = fill(templates[other]["gender"], names, chance)
+        place = chance.randrange(len(texts) + 1)
+        texts.insert(place, chance.choice(templates[other][document_lang]["documents"]).format(**beside))
+    document = Document(title=chance.choice(("Document", slots["X"], str(slots["A"]))), text=" ".join(texts))
     for key, support in (("supported", FULL), ("unsupported", BELOW_FULL)):
-        for position, statement in enumerate(chance.sample(template[asked][key], 2)):
+        for position, statement in enumerate(chance.sample(template[statement_lang][key], 2)):
             yield Pair.of(
-                statement.format(**slots), [document], asked, id=f"{name}/{key}{position}", example=name,
+                statement.format(**slots), [document], statement_lang, id=f"{name}/{key}{position}", example=name,
                 statement_id=f"{name}/{key}{position}", group=f"templates:{template['kind']}{chosen}",
                 kind=f"labelled:templates:{template['kind']}", support=support,
             )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections import Counter
 
@@ -27,6 +28,7 @@ def test_the_same_seed_gives_the_same_pairs_and_another_one_others() -> None:
     assert again == load_templates(None, documents=20)
     assert len(again) == 80
     assert again != load_templates(None, documents=20, seed=14)
+    assert pickle.loads(pickle.dumps(again)) == again, "plain text, whatever filled the slots"
 
 
 def test_every_statement_and_document_of_each_template_can_be_filled() -> None:
