@@ -174,7 +174,9 @@ def push(
         list[Path] | None,
         typer.Option(help="Runs of eval.py for the card, again for each; else those below FOLDER.", exists=True),
     ] = None,
-    licence: Annotated[str, typer.Option("--license", help="Of the weights, as the hub spells it.")] = "apache-2.0",
+    licence: Annotated[
+        str | None, typer.Option("--license", help="Of the weights, as the hub spells it; default: as trained.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go up; send nothing.")] = False,
 ) -> None:
     """Publish a checkpoint on the model hub. Exit codes: 0 sent, 1 the hub refused or failed, 2 not to be pushed."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from citeverifier.evaluation.reporting.model_card import HUB_ID, LICENCE, model_card
+from citeverifier.evaluation.reporting.model_card import HUB_ID, model_card
 from citeverifier.models.checkpoint import HEAD, READER, local_folder, read_config
 from citeverifier.models.elsewhere import elsewhere_files
 from citeverifier.models.onnx_files import ENCODER, onnx_files
@@ -120,12 +120,13 @@ def plan_push(
     private: bool = True,
     tag: str | None = None,
     results: Sequence[Path] = (),
-    licence: str = LICENCE,
+    licence: str | None = None,
 ) -> Push:
     """What a push would send; nothing is sent and nothing written.
 
-    The card is written anew from training.json and the runs of eval.py in `results` or below the folder; a folder
-    without training.json keeps its own. Runs of another verifier are left out, and named in `left_out`.
+    The card is written anew from training.json and the runs of eval.py in `results` or below the folder, with the
+    licence of the card that is there where `licence` names none; a folder without training.json keeps its own card.
+    Runs of another verifier are left out, and named in `left_out`.
 
     Raises ValueError or FileNotFoundError where the folder holds no finished checkpoint, or something pickled.
     """
@@ -134,6 +135,7 @@ def plan_push(
     runs, left_out = _results(folder, repo_id, results)
     if (folder / REPORT).is_file():
         report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        licence = licence or _named_licence(folder)
         card = model_card(read_config(folder), report, name=repo_id, results=runs, licence=licence)
         files[CARD] = card.encode()
     elif results:
@@ -143,6 +145,15 @@ def plan_push(
     else:
         raise ValueError(f"{folder}: expected {REPORT} or a model card ({CARD}), got neither")
     return Push(folder, repo_id, private, tag, dict(sorted(files.items())), left_out)
+
+
+def _named_licence(folder: Path) -> str | None:
+    """The licence in the header of the folder's card, which training wrote."""
+    from huggingface_hub import ModelCard
+
+    card = folder / CARD
+    licence: str | None = ModelCard.load(card).data.license if card.is_file() else None
+    return licence
 
 
 def _for_other_programs(folder: Path) -> dict[str, Path | bytes]:

@@ -305,6 +305,13 @@ def test_a_folder_without_training_json_keeps_its_card(folder: Path) -> None:
         plan_push(folder, REPO, results=[run])
 
 
+def test_the_licence_is_the_one_of_the_card_that_training_left(folder: Path) -> None:
+    assert "no licence was named" in plan_push(folder, REPO).card
+    (folder / "README.md").write_text("---\nlicense: cc-by-sa-4.0\n---\nas trained")
+    assert "license: cc-by-sa-4.0" in plan_push(folder, REPO).card
+    assert "license: mit" in plan_push(folder, REPO, licence="mit").card
+
+
 def test_runs_of_this_checkpoint_are_the_card_s_results(folder: Path, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     write_run(runs, "mine", OURS, str(folder), accuracy=0.7125)

@@ -62,22 +62,22 @@ def run(config: DictConfig) -> Trained:
         log.info("dev %s: %s", name, "-" if value is None else f"{value:.3f}")
     if rank() == 0:
         if trained.verifier:
-            _write_card(trained.folder)
+            _write_card(trained.folder, config.hub.license)
         if config.hub.repo_id is not None:
             hub = config.hub
-            plan = plan_push(trained.folder, hub.repo_id, private=hub.private, tag=hub.tag, licence=hub.license)
+            plan = plan_push(trained.folder, hub.repo_id, private=hub.private, tag=hub.tag)
             print(f"{plan.described()}\npushed: {push(plan)}")
     return trained
 
 
-def _write_card(folder: Path) -> None:
+def _write_card(folder: Path, licence: str) -> None:
     """The model card beside a finished checkpoint, from its config and its training.json."""
     from citeverifier.evaluation.reporting.model_card import model_card
     from citeverifier.models.checkpoint import read_config
     from citeverifier.training.finished import REPORT
 
     report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-    (folder / "README.md").write_text(model_card(read_config(folder), report), encoding="utf-8")
+    (folder / "README.md").write_text(model_card(read_config(folder), report, licence=licence), encoding="utf-8")
 
 
 @entry("train")

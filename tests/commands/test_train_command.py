@@ -99,6 +99,7 @@ def test_a_finished_run_is_pushed_where_the_config_says_so(
         run(composed("hub.repo_id=org/mine", *overrides))
         repo = hub.repos["org/mine"]
     assert {"README.md", "config.json", "head.safetensors", "model.safetensors"} <= set(repo.files)
+    assert "license: cc-by-sa-4.0" in Path("out/README.md").read_text()  # the default backbone's
     assert (repo.private, list(repo.tags)) == (True, ["v1"])
 
 

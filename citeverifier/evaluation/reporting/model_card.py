@@ -13,7 +13,6 @@ from citeverifier.models.checkpoint import PACKAGE, CheckpointConfig
 from citeverifier.records import Document, Pair
 from citeverifier.text.rendering import CONTEXT_SEPARATOR, render_pair
 
-LICENCE = "apache-2.0"
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 EXAMPLE = Pair(
     "1", "q", "q/s0", "en", "q", "Warsaw lies on the Vistula.",
@@ -29,7 +28,7 @@ def model_card(
     *,
     name: str = "PATH",
     results: Sequence[Mapping[str, Any]] = (),
-    licence: str = LICENCE,
+    licence: str | None = None,
 ) -> str:
     """README.md of a checkpoint: what it answers, results, how a pair is rendered, use, data with hashes, limits.
 
@@ -37,7 +36,7 @@ def model_card(
         config, report: the checkpoint's config and its training.json.
         name: what loads it: a hub id.
         results: metrics.json of runs of eval.py with this checkpoint; they are the header's model-index.
-        licence: of the weights, as the hub spells it.
+        licence: of the weights, as the hub spells it; None: the card says that none was named.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -58,7 +57,7 @@ def model_card(
     )  # fmt: skip
 
 
-def _header(config: CheckpointConfig, name: str, results: Sequence[Mapping[str, Any]], licence: str) -> str:
+def _header(config: CheckpointConfig, name: str, results: Sequence[Mapping[str, Any]], licence: str | None) -> str:
     """The YAML block, as the hub's own library writes it."""
     from huggingface_hub import ModelCardData
 
