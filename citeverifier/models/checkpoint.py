@@ -107,17 +107,6 @@ def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = 
     return tokenizer
 
 
-def position_limit(config: Any) -> int:
-    """How many tokens a model takes at once; RoBERTa's kind reserves positions up to its padding id."""
-    limit = int(getattr(config, "max_position_embeddings", 512))
-    reserved = (
-        int(config.pad_token_id) + 1
-        if config.model_type in ("roberta", "xlm-roberta", "camembert", "longformer")
-        else 0
-    )
-    return limit - reserved
-
-
 def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: CheckpointConfig) -> None:
     """Write a folded model as a checkpoint folder. `model` is a classifier, or a `LateInteraction`."""
     from safetensors.torch import save_file

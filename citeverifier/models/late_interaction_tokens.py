@@ -40,6 +40,17 @@ def pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:
     return torch.from_numpy(padded(rows, value))
 
 
+def position_limit(config: Any) -> int:
+    """How many tokens a model takes at once; RoBERTa's kind reserves positions up to its padding id."""
+    limit = int(getattr(config, "max_position_embeddings", 512))
+    reserved = (
+        int(config.pad_token_id) + 1
+        if config.model_type in ("roberta", "xlm-roberta", "camembert", "longformer")
+        else 0
+    )
+    return limit - reserved
+
+
 class StatementTooLong(ValueError):
     """A statement that leaves no room within the model's limit; it is not truncated but unscored."""
 

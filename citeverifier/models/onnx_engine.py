@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from citeverifier.extras import brought_by
-from citeverifier.models.checkpoint import CheckpointConfig, position_limit
+from citeverifier.models.checkpoint import CheckpointConfig
 from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.late_interaction_scoring import CACHE_BYTES, Encoded, LateInteractionScoring, Read
-from citeverifier.models.late_interaction_tokens import padded
+from citeverifier.models.late_interaction_tokens import padded, position_limit
 from citeverifier.models.logits import under_budget
 from citeverifier.models.onnx_files import ENCODER, HEAD_GRAPH, READER_GRAPH
 

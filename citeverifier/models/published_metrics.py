@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from citeverifier.models.alignscore import ALIGNED
-from citeverifier.models.checkpoint import backbone_path, load_tokenizer, local_folder, position_limit
+from citeverifier.models.checkpoint import backbone_path, load_tokenizer, local_folder
 from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
 from citeverifier.models.device import own_device, pretrained, torch_dtype
 from citeverifier.models.folds import Fold, convolution, greatest, mean_of_greatest
@@ -22,6 +22,7 @@ from citeverifier.models.grid import MARGIN, Cells, Chunks, Grid, statement_sent
 from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs, TextToTextInputs
 from citeverifier.models.late_interaction import LateInteraction, MeanOfMatches
 from citeverifier.models.late_interaction_engine import LateInteractionEngine
+from citeverifier.models.late_interaction_tokens import position_limit
 from citeverifier.models.logits import Logits
 from citeverifier.records import Pair, Support
 

@@ -20,7 +20,7 @@ from torch import Tensor
 from transformers import AutoModel, AutoTokenizer
 
 from citeverifier.models.late_interaction import LateInteraction
-from citeverifier.models.late_interaction_tokens import LateInteractionTokens
+from citeverifier.models.late_interaction_tokens import LateInteractionTokens, position_limit
 from citeverifier.models.number_check import NumberCheck
 from citeverifier.models.reader import Reader, load_weights
 
@@ -34,7 +34,7 @@ class LateInteractionScorer(InputModule):
     def __init__(self, model: LateInteraction, tokenizer: Any, window: int, numbers: NumberCheck) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.model, self.tokenizer, self.numbers = model, tokenizer, numbers
-        self.tokens = LateInteractionTokens.of(tokenizer, window, model.config.max_position_embeddings, context=False)
+        self.tokens = LateInteractionTokens.of(tokenizer, window, position_limit(model.config), context=False)
 
     @classmethod
     def load(

@@ -13,9 +13,9 @@ from citeverifier.models.checkpoint import (
     backbone_path,
     late_interaction,
     load_tokenizer,
-    position_limit,
     read_config,
 )
+from citeverifier.models.late_interaction_tokens import position_limit
 from citeverifier.models.reader import Reader
 from citeverifier.training.hyperparameters import Lora, TrainingOptions
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from citeverifier.models.checkpoint import position_limit
+from citeverifier.models.late_interaction_tokens import position_limit
 from citeverifier.records import Pair, Support
 from citeverifier.training.build import build_model, merge_lora
 from citeverifier.training.finished import Trained, finished_before, write_report

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.models.checkpoint import position_limit
 from citeverifier.models.cut_points import label_rows
+from citeverifier.models.late_interaction_tokens import position_limit
 from citeverifier.records import Pair, Support
 from citeverifier.training.hyperparameters import TrainingOptions
 

@@ -93,10 +93,11 @@ class OrdinalVerifier(Scorer):
         return OnnxEngine(self.folder, self.config)
 
     def _torch_engine(self, dtype: Dtype | Literal["int8"], compile: bool) -> Any:
-        from citeverifier.models.checkpoint import load_checkpoint, position_limit
+        from citeverifier.models.checkpoint import load_checkpoint
         from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
         from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
         from citeverifier.models.late_interaction_engine import LateInteractionEngine
+        from citeverifier.models.late_interaction_tokens import position_limit
 
         int8 = dtype == "int8"
         model, tokenizer, _ = load_checkpoint(self.folder, torch_dtype(dtype != "int8" and runs_bf16(dtype)))

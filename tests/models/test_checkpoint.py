@@ -19,12 +19,12 @@ from citeverifier.models.checkpoint import (
     load_checkpoint,
     load_tokenizer,
     local_folder,
-    position_limit,
     read_config,
     save_checkpoint,
 )
 from citeverifier.models.cut_points import Calibration, fold_into, last_linear
 from citeverifier.models.late_interaction import LateInteraction
+from citeverifier.models.late_interaction_tokens import position_limit
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import RENDERING, render_pair
 from citeverifier.verifiers import ordinal

@@ -93,3 +93,19 @@ def test_without_leave_to_run_its_code_it_does_not_load(tiny: Any, tmp_path: Pat
     scorer = CrossEncoder(str(tmp_path), trust_remote_code=True, device="cpu")
     with pytest.raises(ValueError, match="expected pairs without a prompt"):
         scorer.predict([("A river.", "It flows.")], prompt="query: ")
+
+
+def test_the_longest_statement_is_the_model_s_own(tiny: Any, tmp_path: Path) -> None:
+    from sentence_transformers import CrossEncoder
+
+    config = CheckpointConfig(
+        shape="late_interaction", delta=1.0, temperature=1.0, thresholds={"partial": 0.5, "full": 0.5}, max_length=40,
+        reads_context=False,
+    )  # fmt: skip
+    backbone = tiny("xlm-roberta")  # 514 positions, two of them reserved
+    save_checkpoint(
+        tmp_path, LateInteraction(AutoModel.from_pretrained(backbone)), load_tokenizer(str(backbone), 512), config
+    )
+    scorer = CrossEncoder(str(tmp_path), trust_remote_code=True, device="cpu")
+    with pytest.raises(ValueError, match="the model takes 512"):
+        scorer.predict([("river " * 600, "It flows.")])

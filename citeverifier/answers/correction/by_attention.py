@@ -39,8 +39,9 @@ class AttentionMap(CorrectionMethod):
         import torch
         from transformers import AutoModelForCausalLM
 
-        from citeverifier.models.checkpoint import backbone_path, load_tokenizer, position_limit
+        from citeverifier.models.checkpoint import backbone_path, load_tokenizer
         from citeverifier.models.device import native_bf16
+        from citeverifier.models.late_interaction_tokens import position_limit
 
         if not 0 < layers <= 1:
             raise ValueError(f"layers: expected a share above 0, at most 1, got {layers}")
