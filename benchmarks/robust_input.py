@@ -26,6 +26,7 @@ from common import OUTPUT, Clock, write
 from citeverifier.commands.answer_files import load_verifier
 from citeverifier.data.fever import load_fever
 from citeverifier.data.hotpot_statements import load_hotpot_statements
+from citeverifier.data.notation import rewritten
 from citeverifier.evaluation.audit import reordering
 from citeverifier.evaluation.reporting.tables import markdown
 from citeverifier.evaluation.schemes.base import value_text
@@ -89,6 +90,11 @@ def pronoun_first(document: Document) -> Document:
     return replace(document, text=pronoun + document.text[len(name) :])
 
 
+def otherwise_written(pair: Pair) -> Pair:
+    """The statement with its numbers and dates in another notation: "12 percent" for "12%"."""
+    return replace(pair, statement=rewritten(pair.statement, pair.lang, random.Random(f"{SEED}:{pair.id}")))
+
+
 def with_distractors(count: int, pool: Sequence[Document]) -> Change:
     """Adds so many documents of the pool, drawn and shuffled by seed, to a pair's premise."""
 
@@ -113,6 +119,7 @@ def changes(pool: Sequence[Document]) -> dict[str, Change]:
         "other dashes and quotes": text(lambda said: said.translate(SIGNS)),
         "1,000 as 1000": text(lambda said: THOUSANDS.sub(lambda m: m.group().replace(",", ""), said)),
         "1,000 as 1 000": text(lambda said: THOUSANDS.sub(lambda m: m.group().replace(",", "\u00a0"), said)),
+        "numbers of the statement in another notation": otherwise_written,
         **{f"{n} distractor{'s' * (n > 1)}": with_distractors(n, pool) for n in DISTRACTORS},
     }
 

@@ -28,6 +28,7 @@ from citeverifier.data.load import (
     vary_titles,
     weigh,
 )
+from citeverifier.data.notation import vary_notation
 from citeverifier.data.pages import pages
 from citeverifier.data.splits import drop_leaks
 from citeverifier.paths import configs_dir
@@ -145,6 +146,7 @@ def training_data(
     kind_weights: Mapping[str, float],
     dev_limit: int | None,
     titles: Mapping[str, float] | None = None,
+    notation: float = 0.0,
     edits: float = 0.0,
     paged: float = 0.0,
     form: str = "pairs",
@@ -154,9 +156,9 @@ def training_data(
     """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
 
     `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
-    ("replaced"). `edits`: for each of them so many pairs of edited sentences (data/edited_sentences.py); `paged`:
-    likewise of pairs whose evidence stands inside a page (data/pages.py). `form`: what is read of data_gen's folders.
-    `most_documents`, `binary`: as in `usable`.
+    ("replaced"). `notation`: the share whose statements write numbers otherwise (data/notation.py). `edits`: for each
+    pair so many of edited sentences (data/edited_sentences.py); `paged`: likewise of pairs whose evidence stands inside
+    a page (data/pages.py). `form`: what is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
     """
     sources, dev, held_out = alternatives(sources, dev, held_out)
     specs = [SourceSpec.parse(spec) for spec in sources]
@@ -199,6 +201,7 @@ def training_data(
         train_pairs += weigh(fitting, 1.0, kind_weights)
     if titles:
         train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))
+    train_pairs = list(vary_notation(train_pairs, notation, seed))
     return TrainingData(train_pairs, dev_pairs, report)
 
 

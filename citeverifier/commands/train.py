@@ -41,6 +41,7 @@ def run(config: DictConfig) -> Trained:
         kind_weights=data["kind_weights"],
         dev_limit=data["dev_limit"],
         titles=data["titles"],
+        notation=data["notation"],
         edits=data["edits"],
         paged=data["pages"],
         form=config.pairs.form,

@@ -41,6 +41,9 @@ class Language:
     refusals: tuple[str, ...]
     reply_words: Mapping[str, tuple[str, ...]]
     notes_title: str
+    percent_words: tuple[str, ...]
+    thousands: str
+    month_first: bool
     quantities: Mapping[str, Any]
 
 
