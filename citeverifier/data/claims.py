@@ -1,5 +1,5 @@
 """Labelled claims with their evidence, a function a source: FactCG, WiCE, AttributionBench, generative search engines,
-VitaminC, LLM-AggreFact, entailment corpora, the natural sources that are stored as pair files; and what all of them
+VitaminC, LLM-AggreFact, PAWS, entailment corpora, the natural sources that are stored as pair files; and what they
 have in common.
 
 `split` is the role that is read: "train", "dev" or "test" (None = all). A row becomes one `Pair`, whose interval says
@@ -19,6 +19,7 @@ from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL, with
 from citeverifier.data.rows import drawn, read_rows
 from citeverifier.data.splits import SHARES, in_split, tie
 from citeverifier.records import Document, Interval, Pair, RecordError, once, pair_from_json, read_jsonl
+from citeverifier.text.words import detokenised
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,7 @@ _REVISIONS = {"SUPPORTS": FULL, "REFUTES": BELOW_FULL, "NOT ENOUGH INFO": BELOW_
 _ATTRIBUTIONS = {"attributable": FULL, "not attributable": BELOW_FULL}
 _HUB_NLI, _PUBLISHED_NLI = ("premise", "hypothesis", "label"), ("sentence1", "sentence2", "gold_label")
 _NUMBERED = {0: "entailment", 1: "neutral", 2: "contradiction"}  # labels as the hub has them
+_PARAPHRASES = {1: FULL, 0: BELOW_FULL}
 _ENTAILMENTS = {"entailment": FULL, 0: FULL} | dict.fromkeys(("neutral", "contradiction", 1, 2), BELOW_FULL)
 
 
@@ -192,6 +194,23 @@ def load_vitaminc(path: str, split: str = "test", rows: int | None = None) -> li
         pair = labelled_pair("vitaminc", row["unique_id"], row["page"], row["claim"], documents, label, kind)
         pairs.append(replace(pair, example=f"vitaminc:{row['case_id']}"))
     return pairs
+
+
+def load_paws(path: str, split: str = "test", rows: int | None = None) -> list[Pair]:
+    """PAWS-Wiki (Zhang et al. 2019): sentences with nearly the same words; 1, the same meaning = full, 0 = below.
+
+    From the hub (configuration labeled_final) or a JSONL file of its columns. The first sentence is an untitled
+    document, and a group; blanks before punctuation are taken out. `rows`: so many drawn, None = all.
+    """
+    columns = {"id": int, "sentence1": str, "sentence2": str, "label": int}
+    return [
+        labelled_pair(
+            "paws", f"{split}-{row['id']}", digest(row["sentence1"]), detokenised(row["sentence2"]),
+            [Document("", detokenised(row["sentence1"]))], row.interval("label", _PARAPHRASES),
+            kind="paws:" + ("same" if row["label"] else "other"),
+        )
+        for row in drawn(read_rows(path, columns, split=split, config="labeled_final"), rows)
+    ]  # fmt: skip
 
 
 def load_nli(path: str, split: str = "test", rows: int | None = None) -> list[Pair]:

@@ -7,7 +7,6 @@ From a published file (question, pars, evidence, label), where claims that share
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from citeverifier.data.pair_recipes import BELOW_FULL, FULL
 from citeverifier.data.rows import SourceRow, drawn, is_hub, read_rows
 from citeverifier.data.splits import SHARES, tie
 from citeverifier.records import Document, Pair, RecordError
+from citeverifier.text.words import detokenised
 
 log = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ def _documents(evidence: Iterable[tuple[str, str]]) -> list[Document]:
     """Evidence, (page, sentence) each, as documents: a page's sentences under its title."""
     texts: dict[str, list[str]] = {}
     for page, sentence in evidence:
-        texts.setdefault(page, []).append(_detokenised(sentence))
+        texts.setdefault(page, []).append(detokenised(sentence))
     return [Document(_title(page), " ".join(sentences)) for page, sentences in texts.items()]
 
 
@@ -109,10 +109,3 @@ def _title(page: str) -> str:
     for code, sign in _BRACKETS.items():
         page = page.replace(code, sign)
     return page.replace("_", " ")
-
-
-def _detokenised(text: str) -> str:
-    """A sentence as people write it: no blanks before punctuation, brackets decoded."""
-    text = text.replace("-LRB- ", "(").replace(" -RRB-", ")").replace("-LSB- ", "[").replace(" -RSB-", "]")
-    text = re.sub(r"`` | ''", '"', text)
-    return re.sub(r" ([.,;:?!%)]|'s\b|n't\b)", r"\1", text)

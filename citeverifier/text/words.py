@@ -18,3 +18,10 @@ def words(text: str) -> list[str]:
 def normalise(text: str) -> str:
     """A text as its words, for finding the same text again whatever its spacing, case and punctuation."""
     return " ".join(words(text))
+
+
+def detokenised(text: str) -> str:
+    """A sentence of a tokenised corpus as people write it: no blanks before punctuation, brackets decoded."""
+    text = text.replace("-LRB- ", "(").replace(" -RRB-", ")").replace("-LSB- ", "[").replace(" -RSB-", "]")
+    text = re.sub(r"`` | ''", '"', text)
+    return re.sub(r" ([.,;:?!%)]|'s\b|n't\b)", r"\1", text)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hub_folders import LAYOUTS, hotpotqa_row, hub_folder
 
-from citeverifier.data.claims import load_llm_aggrefact, load_nli, load_vitaminc
+from citeverifier.data.claims import load_llm_aggrefact, load_nli, load_paws, load_vitaminc
 from citeverifier.data.fever import load_fever
 from citeverifier.data.hotpot_statements import STATEMENTS, load_hotpot_statements
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE
@@ -153,6 +153,27 @@ def test_entailment_rows_as_their_corpora_publish_them(tmp_path: Path) -> None:
     write_jsonl(file, [{"sentence1": "A.", "gold_label": "neutral"}])
     with pytest.raises(RecordError, match=r"snli_1\.0_dev\.jsonl:1: key 'sentence2': expected a value"):
         load_nli(str(file))
+
+
+# --- PAWS -------------------------------------------------------------------------------------------------------------
+
+
+def paws(number: int, label: int) -> Row:
+    said = {"sentence1": "Verrio taught Lanza , a painter .", "sentence2": "Lanza taught Verrio , a painter ."}
+    return {"id": number, **said, "label": label}
+
+
+def test_paws_reads_one_of_its_configurations(tmp_path: Path) -> None:
+    hub_folder(tmp_path, "main", "labeled_swap", train=[paws(1, 1)])
+    path = hub_folder(tmp_path, "main", "labeled_final", train=[paws(1, 1)], test=[paws(5, 0), paws(6, 1), paws(7, 0)])
+    pairs = load_paws(path)
+    assert list(map(interval, pairs)) == [BELOW_FULL, FULL, BELOW_FULL]
+    assert [pair.kind for pair in pairs[:2]] == ["labelled:paws:other", "labelled:paws:same"]
+    assert (pairs[0].id, pairs[0].statement) == ("paws:test-5", "Lanza taught Verrio, a painter.")
+    assert pairs[0].documents == (Document("", "Verrio taught Lanza, a painter."),)
+    assert (len(load_paws(path, "train")), len(load_paws(path, rows=2))) == (1, 2)
+    with pytest.raises(RecordError, match=r"/test, row 1: key 'label': expected one of 1, 0, got 2"):
+        load_paws(hub_folder(tmp_path / "bad", "main", "labeled_final", test=[paws(1, 2)]))
 
 
 # --- LLM-AggreFact ----------------------------------------------------------------------------------------------------
