@@ -92,7 +92,8 @@ def pronoun_first(document: Document) -> Document:
 
 def otherwise_written(pair: Pair) -> Pair:
     """The statement with its numbers and dates in another notation: "12 percent" for "12%"."""
-    return replace(pair, statement=rewritten(pair.statement, pair.lang, random.Random(f"{SEED}:{pair.id}")))
+    statement, _ = rewritten(pair.statement, pair.lang, random.Random(f"{SEED}:{pair.id}"))
+    return replace(pair, statement=statement, unsupported=())
 
 
 def with_distractors(count: int, pool: Sequence[Document]) -> Change:

@@ -17,28 +17,55 @@ _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[,\u00a0 ]\d{3})+(?![\d.,]\d)")
 _UNGROUPED = re.compile(r"(?<![\d.,])\d{5,}(?![\d.,]\d)")
 _COUNT = re.compile(r"(\b[a-z]+,? )(\d{1,2})(?= [a-z])")  # "has 5 towns", but no decimal, score, or "Aster 5"
 _SIGNS = str.maketrans("–—“”„’", '--"""\'')
+_FOREIGN_SIGN = re.compile("[–—“”„’]")
+
+Edit = tuple[int, int, str]  # from, to, what stands there instead
+Spans = tuple[tuple[int, int], ...]
 
 
 def vary_notation(pairs: Iterable[Pair], share: float, seed: int) -> Iterator[Pair]:
     """The pairs, in a share of which the statement writes its numbers, dates and signs in another way.
 
     A verifier that saw few such pairs takes "12 percent" for another number than "12%". All pairs of a statement and of
-    its twin are drawn alike, so that notation tells no label. Statements with marked spans stay as they are.
+    its twin are drawn alike, so that notation tells no label; `unsupported` spans move with their words.
     """
     for pair in pairs:
         rng = random.Random(f"{seed}:notation:{twin_id(pair.statement_id)}:{pair.lang}")
-        if rng.random() < share and not pair.unsupported:
-            pair = replace(pair, statement=rewritten(pair.statement, pair.lang, rng))
+        if rng.random() < share:
+            statement, spans = rewritten(pair.statement, pair.lang, rng, pair.unsupported)
+            pair = replace(pair, statement=statement, unsupported=spans)
         yield pair
 
 
-def rewritten(text: str, lang: str, rng: random.Random) -> str:
-    """The text, each kind of notation in it changed or left by chance; its quantities stay the same."""
+def rewritten(text: str, lang: str, rng: random.Random, spans: Spans = ()) -> tuple[str, Spans]:
+    """The text, each kind of notation in it changed or left by chance, and where its spans are then.
+
+    Its quantities stay the same.
+    """
     for rule in _RULES:
-        changed = rule(text, language(lang))
-        if changed != text and rng.random() < 0.7 and _values(changed, lang) == _values(text, lang):
-            text = changed
+        edits = rule(text, language(lang))
+        if edits and rng.random() < 0.7:
+            changed = _edited(text, edits)
+            if _values(changed, lang) == _values(text, lang):
+                text, spans = changed, tuple((_moved(a, edits, 0), _moved(b, edits, 1)) for a, b in spans)
+    return text, spans
+
+
+def _edited(text: str, edits: list[Edit]) -> str:
+    for start, end, instead in reversed(edits):
+        text = text[:start] + instead + text[end:]
     return text
+
+
+def _moved(position: int, edits: list[Edit], side: int) -> int:
+    """Where a place of the text is after the edits; one inside an edit goes to its start (side 0) or end (1)."""
+    shift = 0
+    for start, end, instead in edits:
+        if end <= position:
+            shift += len(instead) - (end - start)
+        elif start < position:
+            return start + shift + side * len(instead)
+    return position + shift
 
 
 def _values(text: str, lang: str) -> list[float]:
@@ -50,57 +77,62 @@ def _reader(lang: str) -> QuantityReader:
     return QuantityReader([language(lang).quantities])
 
 
-def _percent(text: str, words: Language) -> str:
-    said = "|".join(map(re.escape, words.percent_words))
-    other = re.sub(rf"(?<=\d) (?:{said})\b", "%", text)
-    return other if other != text else re.sub(r"(?<=\d)\s?%", f" {words.percent_words[0]}", text)
+def _edits(pattern: re.Pattern[str], text: str, instead: Callable[[re.Match[str]], str]) -> list[Edit]:
+    return [(match.start(), match.end(), instead(match)) for match in pattern.finditer(text)]
 
 
-def _millions(text: str, words: Language) -> str:
-    """In digits, grouped: 86.4 million."""
+def _percent(text: str, words: Language) -> list[Edit]:
+    said = re.compile(rf"(?<=\d) (?:{'|'.join(map(re.escape, words.percent_words))})\b")
+    return _edits(said, text, lambda match: "%") or _edits(
+        re.compile(r"(?<=\d)\s?%"), text, lambda match: f" {words.percent_words[0]}"
+    )
+
+
+def _millions(text: str, words: Language) -> list[Edit]:
+    """In digits: 86.4 million."""
     large = {word: value for word, value in words.quantities["large"].items() if value >= 1e6 and len(word) > 2}
     number = re.compile(rf"(?<![\d.,])(\d{{1,3}}(?:[.,]\d{{1,3}})?) ({'|'.join(large)})\b")
-
-    def in_digits(match: re.Match[str]) -> str:
-        return _grouped(round(float(match[1].replace(",", ".")) * large[match[2]]), words)
-
-    return number.sub(in_digits, text)
+    return _edits(number, text, lambda m: _grouped(round(float(m[1].replace(",", ".")) * large[m[2]]), words))
 
 
-def _thousands(text: str, words: Language) -> str:
-    other = _GROUPED.sub(lambda match: re.sub(r"\D", "", match[0]), text)
-    return other if other != text else _UNGROUPED.sub(lambda match: _grouped(int(match[0]), words), text)
+def _thousands(text: str, words: Language) -> list[Edit]:
+    return _edits(_GROUPED, text, lambda match: re.sub(r"\D", "", match[0])) or _edits(
+        _UNGROUPED, text, lambda match: _grouped(int(match[0]), words)
+    )
 
 
 def _grouped(number: int, words: Language) -> str:
     return f"{number:,}".replace(",", words.thousands) if number >= _LONG else str(number)
 
 
-def _counts(text: str, words: Language) -> str:
+def _counts(text: str, words: Language) -> list[Edit]:
     """Small numbers in digits, or in words where a language has one word for each."""
     numbers = words.quantities["numbers"]
     word = re.compile(rf"(?<![\w-])(?:{'|'.join(numbers)})(?![\w-])")
-    other = word.sub(lambda match: str(numbers[match[0]]), text)
+    edits = _edits(word, text, lambda match: str(numbers[match[0]]))
     in_words = {str(value): name for name, value in numbers.items()}
-    if other != text or len(in_words) < len(numbers):
-        return other
     months = {month.capitalize() for month in words.quantities["months"]}
-    if months & set(re.findall(r"\w+", text)):
-        return text
-    return _COUNT.sub(lambda match: f"{match[1]}{in_words.get(match[2], match[2])}", text)
+    if edits or len(in_words) < len(numbers) or months & set(re.findall(r"\w+", text)):
+        return edits
+    return [
+        (match.start(2), match.end(2), in_words[match[2]]) for match in _COUNT.finditer(text) if match[2] in in_words
+    ]
 
 
-def _dates(text: str, words: Language) -> str:
+def _dates(text: str, words: Language) -> list[Edit]:
     """From "21 July 1969" to "July 21, 1969" or back, where the language has both."""
     if not words.month_first:
-        return text
+        return []
     month = "|".join(month.capitalize() for month in words.quantities["months"])
-    other = re.sub(rf"\b(\d{{1,2}}) ({month}) (\d{{4}})\b", r"\2 \1, \3", text)
-    return other if other != text else re.sub(rf"\b({month}) (\d{{1,2}}), (\d{{4}})\b", r"\2 \1 \3", text)
+    day_first = re.compile(rf"\b(\d{{1,2}}) ({month}) (\d{{4}})\b")
+    month_first = re.compile(rf"\b({month}) (\d{{1,2}}), (\d{{4}})\b")
+    return _edits(day_first, text, lambda match: f"{match[2]} {match[1]}, {match[3]}") or _edits(
+        month_first, text, lambda match: f"{match[2]} {match[1]} {match[3]}"
+    )
 
 
-def _signs(text: str, words: Language) -> str:
-    return text.translate(_SIGNS)
+def _signs(text: str, words: Language) -> list[Edit]:
+    return _edits(_FOREIGN_SIGN, text, lambda match: match[0].translate(_SIGNS))
 
 
-_RULES: tuple[Callable[[str, Language], str], ...] = (_percent, _thousands, _millions, _counts, _dates, _signs)
+_RULES = (_percent, _thousands, _millions, _counts, _dates, _signs)
