@@ -71,7 +71,7 @@ def run(config: DictConfig) -> Trained:
     return trained
 
 
-def _write_card(folder: Path, licence: str) -> None:
+def _write_card(folder: Path, licence: str | None) -> None:
     """The model card beside a finished checkpoint, from its config and its training.json."""
     from citeverifier.evaluation.reporting.model_card import model_card
     from citeverifier.models.checkpoint import read_config
