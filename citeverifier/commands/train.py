@@ -66,7 +66,7 @@ def run(config: DictConfig) -> Trained:
             _write_card(trained.folder, config.hub.license)
         if config.hub.repo_id is not None:
             hub = config.hub
-            plan = plan_push(trained.folder, hub.repo_id, private=hub.private, tag=hub.tag)
+            plan = plan_push(trained.folder, hub.repo_id, private=hub.private, tag=hub.tag, licence=hub.license)
             print(f"{plan.described()}\npushed: {push(plan)}")
     return trained
 

@@ -16,8 +16,7 @@ _LONG = 10_000  # from here on a number is grouped: shorter ones may be years
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[,\u00a0 ]\d{3})+(?![\d.,]\d)")
 _UNGROUPED = re.compile(r"(?<![\d.,])\d{5,}(?![\d.,]\d)")
 _COUNT = re.compile(r"(\b[a-z]+,? )(\d{1,2})(?= [a-z])")  # "has 5 towns", but no decimal, score, or "Aster 5"
-_SIGNS = str.maketrans("–—“”„’", '--"""\'')
-_FOREIGN_SIGN = re.compile("[–—“”„’]")
+_SIGNS = {"–": "-", "—": "-", "“": '"', "”": '"', "„": '"', "’": "'"}
 
 Edit = tuple[int, int, str]  # from, to, what stands there instead
 Spans = tuple[tuple[int, int], ...]
@@ -132,7 +131,7 @@ def _dates(text: str, words: Language) -> list[Edit]:
 
 
 def _signs(text: str, words: Language) -> list[Edit]:
-    return _edits(_FOREIGN_SIGN, text, lambda match: match[0].translate(_SIGNS))
+    return _edits(re.compile(f"[{''.join(_SIGNS)}]"), text, lambda match: _SIGNS[match[0]])
 
 
 _RULES = (_percent, _thousands, _millions, _counts, _dates, _signs)
