@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from citeverifier.records import Pair
 
 RUN = 8  # pairs in a row of one example, at most
-_POOL = 50  # batches whose pairs are sorted together
+_POOL = 50  # times a batch: what is sorted by length together
 
 
 def whole_run(epoch: Callable[[int], list[int]], count: int) -> list[int]:
@@ -21,11 +21,13 @@ def whole_run(epoch: Callable[[int], list[int]], count: int) -> list[int]:
     return order[:count]
 
 
-def shuffled_runs(pairs: Sequence[Pair], seed: int) -> list[int]:
-    """Positions of the pairs in shuffled runs of up to RUN neighbours of one example.
+def runs_by_length(pairs: Sequence[Pair], lengths: Sequence[int], batch: int, seed: int) -> list[int]:
+    """Positions of the pairs in shuffled batches: runs of up to RUN neighbours of one example, of about equal lengths.
 
     Neighbours share statements and documents, and late interaction encodes what a batch shares once: on the bundled set
-    a step of 32 pairs encodes half of the texts it would in random order.
+    a step of 32 pairs encodes half of the texts it would in random order. All pairs of a batch take as much time and
+    memory as its longest, so runs are sorted by their longest pair, within pools of _POOL times `batch` of them. What is
+    left over of the last batch comes last.
     """
     runs: list[list[int]] = []
     for position, pair in enumerate(pairs):
@@ -33,8 +35,13 @@ def shuffled_runs(pairs: Sequence[Pair], seed: int) -> list[int]:
             runs[-1].append(position)
         else:
             runs.append([position])
-    random.Random(seed).shuffle(runs)
-    return [position for run in runs for position in run]
+    draw = random.Random(seed)
+    draw.shuffle(runs)
+    order: list[int] = []
+    for start in range(0, len(runs), batch * _POOL):
+        pool = sorted(runs[start : start + batch * _POOL], key=lambda run: -max(lengths[i] for i in run))
+        order += [position for run in pool for position in run]
+    return _shuffled_batches(order, batch, draw)
 
 
 def by_length(lengths: Sequence[int], batch: int, seed: int) -> list[int]:
@@ -44,12 +51,17 @@ def by_length(lengths: Sequence[int], batch: int, seed: int) -> list[int]:
     batch comes last.
     """
     draw = random.Random(seed)
-    order = list(range(len(lengths)))
-    draw.shuffle(order)
-    batches: list[list[int]] = []
-    for start in range(0, len(order), batch * _POOL):
-        pool = sorted(order[start : start + batch * _POOL], key=lambda i: -lengths[i])
-        batches += [pool[i : i + batch] for i in range(0, len(pool), batch)]
+    shuffled = list(range(len(lengths)))
+    draw.shuffle(shuffled)
+    order: list[int] = []
+    for start in range(0, len(shuffled), batch * _POOL):
+        order += sorted(shuffled[start : start + batch * _POOL], key=lambda i: -lengths[i])
+    return _shuffled_batches(order, batch, draw)
+
+
+def _shuffled_batches(order: list[int], batch: int, draw: random.Random) -> list[int]:
+    """The order in batches that are shuffled; what is left over of the last batch stays last."""
+    batches = [order[start : start + batch] for start in range(0, len(order), batch)]
     rest = batches.pop() if batches and len(batches[-1]) < batch else []
     draw.shuffle(batches)
     return [position for group in [*batches, rest] for position in group]

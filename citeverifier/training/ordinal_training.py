@@ -35,7 +35,7 @@ from citeverifier.training.contradiction_weights import fit_contradiction_weight
 from citeverifier.training.finished import Trained, finished_before, write_report
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.number_weights import fit_number_weights
-from citeverifier.training.order import by_length, shuffled_runs, whole_run
+from citeverifier.training.order import by_length, runs_by_length, whole_run
 from citeverifier.training.prepared_pairs import Prepared, decided, inputs_for, prepare
 
 log = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
 
     def epoch(number: int) -> list[int]:
         if options.shape == "late_interaction":
-            return shuffled_runs(train_set.pairs, options.seed + number)
+            return runs_by_length(train_set.pairs, train_set.lengths, options.batch_size, options.seed + number)
         return by_length(train_set.lengths, batch, options.seed + number)
 
     def collate(positions: list[int]) -> dict[str, Any]:
