@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from citeverifier.evaluation.reporting.tables import print_table
 
@@ -47,7 +48,7 @@ def measured(folder: Path) -> list[tuple[str, ...]]:
     ]
 
 
-def _shown(part: dict[str, dict[str, float]], metric: str) -> str:
+def _shown(part: dict[str, Any], metric: str) -> str:
     value = part["metrics"].get(metric)
     if value is None:
         return "-"

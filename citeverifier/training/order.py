@@ -26,7 +26,7 @@ def runs_by_length(pairs: Sequence[Pair], lengths: Sequence[int], batch: int, se
 
     Neighbours share statements and documents, and late interaction encodes what a batch shares once: on the bundled set
     a step of 32 pairs encodes half of the texts it would in random order. All pairs of a batch take as much time and
-    memory as its longest, so runs are sorted by their longest pair, within pools of _POOL times `batch` of them. What is
+    memory as its longest, so runs are sorted by their longest pair, within pools of _POOL times `batch` runs. What is
     left over of the last batch comes last.
     """
     runs: list[list[int]] = []
