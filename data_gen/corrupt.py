@@ -28,16 +28,16 @@ from data_gen.checks import (
     first_usable,
     in_language,
     is_refusal,
-    object_schema,
     same_words,
     stands_in,
+    strings_schema,
     unaltered,
 )
 from data_gen.filter import Checking, judging, premise
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one, without_twin
 from data_gen.tools import Tools, number_of
 
-SCHEMA = object_schema(before=200, after=200)
+SCHEMA = strings_schema(before=200, after=200)
 LENGTH = (0.6, 1.6)  # bounds of a twin's words over its statement's
 MIN_KEPT = 0.5  # the least share of the statement's words that its twin keeps; less is another statement
 _QUOTES, _STOPS = " \"'“”„«»", ".,;:!?"

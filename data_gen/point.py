@@ -19,9 +19,9 @@ from data_gen.checks import (
     first_usable,
     in_language,
     is_refusal,
-    object_schema,
     same_words,
     stands_in,
+    strings_schema,
 )
 from data_gen.filter import Checking, judging, labelled, premise
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
@@ -29,7 +29,7 @@ from data_gen.tools import Tools
 
 KIND = "factual_point"
 LENGTH = (5, 40)  # words of a point
-SCHEMA = object_schema(quote=600, point=400)
+SCHEMA = strings_schema(quote=600, point=400)
 
 
 def by_llm(
