@@ -24,15 +24,7 @@ from citeverifier.records import Example, Statement, Support
 from citeverifier.text.words import words
 from citeverifier.verifiers.llm import LLMVerdict
 from citeverifier.verifiers.prompted import words_of
-from data_gen.checks import (
-    first_usable,
-    in_language,
-    is_refusal,
-    same_words,
-    stands_in,
-    strings_schema,
-    unaltered,
-)
+from data_gen.checks import first_usable, in_language, is_refusal, same_words, stands_in, strings_schema, unaltered
 from data_gen.filter import Checking, judging, premise
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one, without_twin
 from data_gen.tools import Tools, number_of

@@ -116,8 +116,7 @@ def test_what_is_sent_to_openai_and_comes_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [status(408), status(409), status(429), status(500), status(503), CUT, HALF_BODY, slow(2, says("late"))],
+    "failure", [status(408), status(409), status(429), status(500), status(503), CUT, HALF_BODY, slow(2, says("late"))]
 )
 def test_what_may_pass_is_tried_again(failure: Answer) -> None:
     with ScriptedServer(after(failure, failure, then=says("yes"))) as server:
