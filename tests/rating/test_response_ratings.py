@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,6 +26,9 @@ TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {
 }
 
 
+rating = partial(response_rating, metric="table", scale=(1.0, 5.0))
+
+
 def rated(name: str) -> RatedResponse:
     citations, values, _, _ = TABLE[name]
     return ByTable({name: values}).rated(response(*citations, identity=name))
@@ -33,23 +37,23 @@ def rated(name: str) -> RatedResponse:
 @pytest.mark.parametrize("name", TABLE)
 def test_scenarios(name: str) -> None:
     *_, full, cited = TABLE[name]
-    assert response_rating(rated(name), "table", "full", (1.0, 5.0))[0] == full
-    assert response_rating(rated(name), "table", "cited", (1.0, 5.0))[0] == cited
+    assert rating(rated(name), scenario="full")[0] == full
+    assert rating(rated(name), scenario="cited")[0] == cited
 
 
-def test_why_there_is_no_rating() -> None:
-    assert response_rating(rated("one unscored"), "table", "full", (1.0, 5.0)) == (
-        None,
-        "1 of 2 statements are unscored",
-    )
-    assert response_rating(RatedResponse(response(), ()), "table", "full", (1.0, 5.0)) == (
-        None,
-        "the answer has no statements",
-    )
-    unknown = RatedResponse(response([]), (RatedStatement(applicable=None, ratings={"table": None}),))
-    assert response_rating(unknown, "table", "full", (1.0, 5.0))[1] == (
-        "not known of 1 of 1 statements whether they need citations"
-    )
+@pytest.mark.parametrize(
+    ("one", "reason"),
+    [
+        (rated("one unscored"), "1 of 2 statements are unscored"),
+        (RatedResponse(response(), ()), "the answer has no statements"),
+        (
+            RatedResponse(response([]), (RatedStatement(applicable=None, ratings={"table": None}),)),
+            "not known of 1 of 1 statements whether they need citations",
+        ),
+    ],
+)
+def test_why_there_is_no_rating(one: RatedResponse, reason: str) -> None:
+    assert rating(one, scenario="full") == (None, reason)
 
 
 def test_the_system_table() -> None:
