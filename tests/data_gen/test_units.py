@@ -318,15 +318,3 @@ def test_only_the_dataset_is_published(tmp_path: Path) -> None:
              "review/review.csv", "hydra/config/config.yaml", "stages/x.settings.json", "provenance.json"]  # fmt: skip
     allowed = filter_repo_objects(files, allow_patterns=sent["allow_patterns"], ignore_patterns=sent["ignore_patterns"])
     assert list(allowed) == ["README.md", "train.jsonl", "parquet/pairs_train.parquet", "provenance.json"]
-
-
-# --- imports ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_llm_path_loads_no_torch() -> None:
-    import subprocess
-    import sys
-
-    names = "answer, card, corrupt, filter, grounded, nearest, pack, pipeline, point, questions, review, translate"
-    code = f"import sys; import data_gen.__main__; from data_gen import {names}; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -32,6 +32,7 @@ from llm_server import (
 )
 
 from citeverifier.llm.client import LLM, START, LLMError, LLMOptions, Pace, Request, estimated_tokens
+from citeverifier.llm.request import object_schema
 
 
 @pytest.fixture(autouse=True)
@@ -86,13 +87,8 @@ def test_what_is_sent_to_vllm() -> None:
 
 
 def test_what_is_sent_to_openai_and_comes_back() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"n": {"type": "integer"}},
-        "required": ["n"],
-        "additionalProperties": False,
-    }
-    bounded = {**schema, "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 9}}}
+    schema = object_schema({"n": {"type": "integer"}})
+    bounded = object_schema({"n": {"type": "integer", "minimum": 0, "maximum": 9}})
 
     def reply(body: dict[str, Any]) -> Answer:
         if said(body) == "schema":
