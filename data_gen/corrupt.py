@@ -64,13 +64,8 @@ def by_llm(
                 continue
             turn = number_of(f"{example.id}:{number}")
             in_turn = [kinds[(turn + attempt) % len(kinds)] for attempt in range(attempts)]
-            asked = [
-                template.render(question=example.question, statement=statement.text, kind=kind) for kind in in_turn
-            ]
-            requests = [
-                Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=attempt)
-                for attempt, messages in enumerate(asked)
-            ]
+            asked = (template.render(question=example.question, statement=statement.text, kind=k) for k in in_turn)
+            requests = [Request(each, schema=SCHEMA, max_tokens=max_tokens, sample=n) for n, each in enumerate(asked)]
             read = functools.partial(_read, example, statement, in_turn)
             twin = yield from first_usable(requests, read, "twin", counts)
             if not isinstance(twin, Outcome):

@@ -8,9 +8,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
-import numpy as np
-
 from citeverifier.answers.in_step import in_step
+from citeverifier.answers.judging import Judge
 from citeverifier.cost import Cost
 from citeverifier.records import Example, Pair, Support, statement_id
 from data_gen.stage import CLOSING, Outcome, Step, drop, keep, without_twin
@@ -32,24 +31,19 @@ def judging(check: Callable[[Example], Checking], tools: Tools, level: str, thre
     support = Support.parse(level)
 
     def run(records: Iterator[Example]) -> Iterator[Outcome]:
-        verifier = tools.verifier()
-        least = (verifier.thresholds or {}).get(support, 0.5) if threshold is None else threshold
-        spent: list[Cost] = []
+        judge = Judge(tools.verifier())
+        least = judge.thresholds[support] if threshold is None else threshold
 
-        def judge(asked: Sequence[list[Pair]]) -> list[list[Verdict]]:
-            every = [pair for pairs in asked for pair in pairs]
-            if not every:
-                return [[] for _ in asked]
-            scores = verifier.score(every, support)
-            spent.append(scores.cost)
-            verdicts = (None if np.isnan(value) else bool(value >= least) for value in scores.values)
+        def answer(asked: Sequence[list[Pair]]) -> list[list[Verdict]]:
+            scores = judge.scores([pair for pairs in asked for pair in pairs], support)
+            verdicts = (None if reason is not None else value >= least for value, reason in scores)
             return [list(islice(verdicts, len(pairs))) for pairs in asked]
 
         while examples := list(islice(records, BATCH)):
-            first, *others = in_step(map(check, examples), judge)
-            yield replace(first, cost=sum(spent, Cost()))
+            first, *others = in_step(map(check, examples), answer)
+            yield replace(first, cost=judge.cost)
             yield from others
-            spent.clear()
+            judge.cost = Cost()
 
     return Step(run, judges=True)
 
