@@ -81,18 +81,16 @@ def _read(options: LLMOptions, request: Request, answer: Any) -> Reply:
         thought = message.get("reasoning") or message.get("reasoning_content")
         why = ": all of it was reasoning; raise max_tokens or turn thinking off" if thought else ""
         return Reply(None, f"empty{why}")
-    text = unfenced(content)
-    if text is None:
+    if (text := unfenced(content)) is None:
         return Reply(None, f"{TAGGED} in {shorten(content)}")
-    content = text
     if request.choices:
-        return _read_choice(options, request, content, choice)
+        return _read_choice(options, request, text, choice)
     if request.schema is not None:
         try:
-            json.loads(content)
+            json.loads(text)
         except ValueError:
-            return Reply(None, f"expected JSON, got {shorten(content)}", raw=content)
-    return Reply(content)
+            return Reply(None, f"expected JSON, got {shorten(text)}", raw=text)
+    return Reply(text)
 
 
 def _read_choice(options: LLMOptions, request: Request, content: str, choice: Mapping[str, Any]) -> Reply:
