@@ -26,6 +26,7 @@ LLMS = ("llm", "corruptor", "translator")  # groups of the config; a step's `llm
 
 def run(config: DictConfig) -> Path:
     """Run the pipeline, print what was asked, kept and dropped, and leave the dataset in output_dir."""
+    from citeverifier.evaluation.reporting.plain import write_json
     from citeverifier.evaluation.reporting.tables import print_table
     from citeverifier.provenance import provenance
     from data_gen.pipeline import plan_chain, report, run_chain, table_rows
@@ -55,7 +56,7 @@ def run(config: DictConfig) -> Path:
             f"{failed:,} failed"
         )
     versions = provenance()
-    (folder / "provenance.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
+    write_json(folder / "provenance.json", versions)
     rows = json.dumps(report(tallies), indent=1, ensure_ascii=False)
     (folder / "report.json").write_text(rows + "\n", encoding="utf-8")
     finish(config, folder, {chain.name: chain.paths(folder / "stages")[-1] for chain in chains}, versions)

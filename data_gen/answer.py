@@ -10,7 +10,7 @@ from typing import Any
 
 from citeverifier.llm.parsing import parse_indices, parse_json, without_thinking
 from citeverifier.llm.prompts import Prompt
-from citeverifier.llm.request import Request
+from citeverifier.llm.request import Request, object_schema
 from citeverifier.records import LANGUAGES, Example, Statement
 from citeverifier.text.answer_reading import ReadAnswer
 from citeverifier.text.answer_reading import read_answer as reading_of
@@ -77,10 +77,7 @@ def _schema(documents: int, most: int) -> dict[str, Any]:
         "text": {"type": "string", "maxLength": SENTENCE},
         "documents": {"type": "array", "items": number, "minItems": 1, "maxItems": most},
     }
-    sentence = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    array = {"type": "array", "items": sentence, "minItems": 1, "maxItems": 3}
-    return {"type": "object", "properties": {"sentences": array}, "required": ["sentences"],
-            "additionalProperties": False}  # fmt: skip
+    return object_schema({"sentences": {"type": "array", "items": object_schema(fields), "minItems": 1, "maxItems": 3}})
 
 
 def _sentences(text: str) -> list[tuple[str, set[int]]] | None:

@@ -13,7 +13,7 @@ from citeverifier.data.perturb import names, numbers
 from citeverifier.llm.connection import TOO_LONG
 from citeverifier.llm.dialects import TAGGED
 from citeverifier.llm.parsing import parse_json
-from citeverifier.llm.request import Reply, Request
+from citeverifier.llm.request import Reply, Request, object_schema
 from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
 from citeverifier.text.sentences import sentences
@@ -73,7 +73,7 @@ def is_refusal(text: str) -> bool:
     return any(start.startswith(phrase) for code in LANGUAGES for phrase in language(code).refusals)
 
 
-def object_schema(**fields: int | Sequence[str] | None) -> dict[str, Any]:
+def strings_schema(**fields: int | Sequence[str] | None) -> dict[str, Any]:
     """The JSON schema of an object of strings, in the order of the prompt.
 
     A field is the most characters that it may have, None for any number, or the strings that it may be.
@@ -85,7 +85,7 @@ def object_schema(**fields: int | Sequence[str] | None) -> dict[str, Any]:
             properties[name]["maxLength"] = bound
         elif bound is not None:
             properties[name]["enum"] = list(bound)
-    return {"type": "object", "properties": properties, "required": list(fields), "additionalProperties": False}
+    return object_schema(properties)
 
 
 def json_object(text: str, *strings: str) -> Mapping[str, Any] | str:

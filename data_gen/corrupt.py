@@ -24,20 +24,12 @@ from citeverifier.records import Example, Statement, Support
 from citeverifier.text.words import words
 from citeverifier.verifiers.llm import LLMVerdict
 from citeverifier.verifiers.prompted import words_of
-from data_gen.checks import (
-    first_usable,
-    in_language,
-    is_refusal,
-    object_schema,
-    same_words,
-    stands_in,
-    unaltered,
-)
+from data_gen.checks import first_usable, in_language, is_refusal, same_words, stands_in, strings_schema, unaltered
 from data_gen.filter import Checking, judging, premise
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one, without_twin
 from data_gen.tools import Tools, number_of
 
-SCHEMA = object_schema(before=200, after=200)
+SCHEMA = strings_schema(before=200, after=200)
 LENGTH = (0.6, 1.6)  # bounds of a twin's words over its statement's
 MIN_KEPT = 0.5  # the least share of the statement's words that its twin keeps; less is another statement
 _QUOTES, _STOPS = " \"'“”„«»", ".,;:!?"
@@ -72,13 +64,8 @@ def by_llm(
                 continue
             turn = number_of(f"{example.id}:{number}")
             in_turn = [kinds[(turn + attempt) % len(kinds)] for attempt in range(attempts)]
-            asked = [
-                template.render(question=example.question, statement=statement.text, kind=kind) for kind in in_turn
-            ]
-            requests = [
-                Request(messages, schema=SCHEMA, max_tokens=max_tokens, sample=attempt)
-                for attempt, messages in enumerate(asked)
-            ]
+            asked = (template.render(question=example.question, statement=statement.text, kind=k) for k in in_turn)
+            requests = [Request(each, schema=SCHEMA, max_tokens=max_tokens, sample=n) for n, each in enumerate(asked)]
             read = functools.partial(_read, example, statement, in_turn)
             twin = yield from first_usable(requests, read, "twin", counts)
             if not isinstance(twin, Outcome):

@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
-import numpy as np
-
+from citeverifier.answers.in_step import in_step
+from citeverifier.answers.judging import Judge
 from citeverifier.cost import Cost
 from citeverifier.records import Example, Pair, Support, statement_id
 from data_gen.stage import CLOSING, Outcome, Step, drop, keep, without_twin
@@ -23,40 +23,29 @@ _REASONS = {False: "statement not supported", None: "statement unscored"}
 
 
 def judging(check: Callable[[Example], Checking], tools: Tools, level: str, threshold: float | None = None) -> Step:
-    """A step that asks the verifier: `check` yields a record's pairs once, gets their verdicts, returns an outcome.
+    """A step that asks the verifier: `check` yields a record's pairs, gets their verdicts, returns an outcome.
 
     A pair is supported where its score at `level` reaches the threshold: the given one, else the verifier's own, else
     0.5. The first outcome of a batch carries what the batch cost.
     """
-    asked = Support.parse(level)
+    support = Support.parse(level)
 
     def run(records: Iterator[Example]) -> Iterator[Outcome]:
-        verifier = tools.verifier()
-        least = (verifier.thresholds or {}).get(asked, 0.5) if threshold is None else threshold
+        judge = Judge(tools.verifier())
+        least = judge.thresholds[support] if threshold is None else threshold
+
+        def answer(asked: Sequence[list[Pair]]) -> list[list[Verdict]]:
+            scores = judge.scores([pair for pairs in asked for pair in pairs], support)
+            verdicts = (None if reason is not None else value >= least for value, reason in scores)
+            return [list(islice(verdicts, len(pairs))) for pairs in asked]
+
         while examples := list(islice(records, BATCH)):
-            checks = [check(example) for example in examples]
-            pairs = [next(checking) for checking in checks]
-            every, cost = [pair for some in pairs for pair in some], Cost()
-            verdicts: list[Verdict] = []
-            if every:
-                scores = verifier.score(every, asked)
-                verdicts = [None if np.isnan(value) else bool(value >= least) for value in scores.values]
-                cost = scores.cost
-            answers = iter(verdicts)
-            for checking, some in zip(checks, pairs, strict=True):
-                yield replace(_outcome(checking, list(islice(answers, len(some)))), cost=cost)
-                cost = Cost()
+            first, *others = in_step(map(check, examples), answer)
+            yield replace(first, cost=judge.cost)
+            yield from others
+            judge.cost = Cost()
 
     return Step(run, judges=True)
-
-
-def _outcome(checking: Checking, verdicts: list[Verdict]) -> Outcome:
-    try:
-        checking.send(verdicts)
-    except StopIteration as end:
-        outcome: Outcome = end.value
-        return outcome
-    raise RuntimeError("a check yields its pairs once")
 
 
 def premise(example: Example, number: int, positions: Sequence[int], *, corrupted: bool = False) -> Pair:

@@ -10,12 +10,12 @@ from dataclasses import replace
 from citeverifier.llm.prompts import Prompt
 from citeverifier.llm.request import Request
 from citeverifier.records import Example, Pair, RecordError, Support
-from data_gen.checks import first_usable, object_schema, stands_in
+from data_gen.checks import first_usable, stands_in, strings_schema
 from data_gen.filter import labelled
 from data_gen.stage import Asking, Step, asking, drop, keep, marked
 from data_gen.tools import Tools
 
-SCHEMA = object_schema(quote=600, support=[level.label for level in Support])
+SCHEMA = strings_schema(quote=600, support=[level.label for level in Support])
 
 
 def by_llm(tools: Tools, *, prompt: str = "grounded_check", prompt_lang: str = "en", max_tokens: int = 400) -> Step:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.cost import Cost
+from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.records import Example
 from data_gen.stage import Step, Tally, read_stage, run_stage
 from data_gen.tools import Tools
@@ -84,9 +85,7 @@ def _check_settings(path: Path, settings: Mapping[str, Any], step: Step) -> None
     elif path.is_file():
         raise ValueError(f"{path}: expected {file.name} beside it; take another output_dir")
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_name(file.name + ".partial")
-    partial.write_text(json.dumps(wanted, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(file)
+    write_json(file, wanted)
 
 
 def _differences(saved: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:

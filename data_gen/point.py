@@ -15,30 +15,18 @@ from citeverifier.llm.request import Request
 from citeverifier.records import Evidence, Example, Pair, Statement
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import words
-from data_gen.checks import (
-    first_usable,
-    in_language,
-    is_refusal,
-    object_schema,
-    same_words,
-    stands_in,
-)
+from data_gen.checks import first_usable, in_language, is_refusal, same_words, stands_in, strings_schema
 from data_gen.filter import Checking, judging, labelled, premise
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
 from data_gen.tools import Tools
 
 KIND = "factual_point"
 LENGTH = (5, 40)  # words of a point
-SCHEMA = object_schema(quote=600, point=400)
+SCHEMA = strings_schema(quote=600, point=400)
 
 
 def by_llm(
-    tools: Tools,
-    *,
-    prompt: str = "factual_point",
-    prompt_lang: str = "en",
-    attempts: int = 2,
-    max_tokens: int = 256,
+    tools: Tools, *, prompt: str = "factual_point", prompt_lang: str = "en", attempts: int = 2, max_tokens: int = 256
 ) -> Step:
     """The LLM states the point in a sentence of its own and quotes the words that say it.
 

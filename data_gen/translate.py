@@ -24,8 +24,8 @@ from data_gen.checks import (
     is_refusal,
     lost_numbers,
     names_kept,
-    object_schema,
     same_words,
+    strings_schema,
 )
 from data_gen.stage import Asking, Outcome, Step, asking, keep, marked, one_by_one
 from data_gen.tools import Tools
@@ -76,7 +76,7 @@ def by_llm(
         )
         counts: Counter[str] = Counter()
         again: list[tuple[str, str]] = []  # what was wrong goes back to the model, with its own text
-        schema = object_schema(**dict.fromkeys(texts))
+        schema = strings_schema(**dict.fromkeys(texts))
         enough = min(max_tokens, TOKENS_A_WORD * sum(len(words(f"{key} {text}")) for key, text in texts.items()) + 200)
 
         def read(translated: Mapping[str, str], attempt: int) -> Mapping[str, str] | str:

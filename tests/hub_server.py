@@ -13,11 +13,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import socket
-import threading
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from llm_server import LocalHandler, LocalServer
 
 TOKEN = "hf_a_token_of_the_tests"
 
@@ -43,7 +43,7 @@ class Fault:
     body: str = '{"error": "as told"}'
 
 
-class HubServer:
+class HubServer(LocalServer):
     """The hub; runs in a thread. `asked` holds "METHOD path" of every request, in order."""
 
     def __init__(self) -> None:
@@ -52,18 +52,7 @@ class HubServer:
         self.tokens: set[str | None] = set()
         self._stored: dict[str, bytes] = {}
         self._faults: list[Fault] = []
-        self._lock = threading.Lock()
-        self._http = _Quiet(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def __enter__(self) -> HubServer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        super().__init__(_handler(self))
 
     def fails(self, part: str, status: int, times: int = 1_000_000, **more: Any) -> None:
         """Requests whose path holds `part` fail from now on."""
@@ -162,19 +151,8 @@ def _oid(content: bytes | None, mode: str) -> str | None:
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
-class _Quiet(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A connection that was cut is what some tests are about."""
-
-
 def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
+    class Handler(LocalHandler):
         def _any(self) -> None:
             body = self._body()
             hub.asked.append(f"{self.command} {self.path}")
@@ -182,19 +160,16 @@ def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
                 hub.tokens.add(self.headers.get("Authorization"))
             fault = hub.fault(self.path)
             if fault is not None and fault.status == 0 and not fault.after:
-                return self._cut()
+                return self.cut()
             status, content = 0, None
             if fault is None or fault.after:
                 status, content = hub.answer(self.command, self.path, body)
             if fault is not None and fault.status == 0:
-                return self._cut()
+                return self.cut()
             data = json.dumps(content).encode()
             if fault is not None:
                 status, data = fault.status, fault.body.encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
+            self.head(status, len(data), {})
             self.wfile.write(data)
             return None
 
@@ -209,12 +184,5 @@ def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
                 self.rfile.readline()
             self.rfile.readline()
             return b"".join(parts)
-
-        def _cut(self) -> None:
-            self.connection.shutdown(socket.SHUT_RDWR)
-            self.close_connection = True
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
 
     return Handler

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,25 @@ WRONG_LANGUAGE = says("这不是英文也不是波兰文。")
 Answer = Mapping[str, Any] | Misbehaviour
 
 
-class ScriptedServer:
+class LocalServer:
+    """An HTTP server of this machine in a thread, on a port that was free; `url` is its address."""
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        self._lock = threading.Lock()
+        self._http = _Server(("127.0.0.1", 0), handler)
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+
+class ScriptedServer(LocalServer):
     """Answers any POST (to /v1/chat/completions) with what `reply` makes of the request's body; runs in a thread."""
 
     def __init__(self, reply: Callable[[dict[str, Any]], Answer]) -> None:
@@ -101,18 +119,8 @@ class ScriptedServer:
         self.paths: list[str] = []
         self.most_at_once = 0
         self.at_once = 0
-        self._lock = threading.Lock()
-        self._http = _Server(("127.0.0.1", 0), _handler(self, reply))
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/v1"
-
-    def __enter__(self) -> ScriptedServer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        super().__init__(_handler(self, reply))
+        self.url += "/v1"
 
     def _came(self, body: dict[str, Any], headers: dict[str, str], path: str) -> None:
         with self._lock:
@@ -136,11 +144,30 @@ class _Server(ThreadingHTTPServer):
         """A client that has gone away is what some tests are about."""
 
 
-def _handler(server: ScriptedServer, reply: Callable[[dict[str, Any]], Answer]) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+class LocalHandler(BaseHTTPRequestHandler):
+    """Keeps connections open, and logs nothing."""
 
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def head(self, status: int, size: int, headers: Mapping[str, str]) -> None:
+        """Begin an answer whose JSON takes `size` bytes."""
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(size), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def cut(self) -> None:
+        """Close the connection without a word."""
+        self.connection.shutdown(socket.SHUT_RDWR)
+        self.close_connection = True
+
+
+def _handler(server: ScriptedServer, reply: Callable[[dict[str, Any]], Answer]) -> type[BaseHTTPRequestHandler]:
+    class Handler(LocalHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server._came(body, {name.lower(): value for name, value in self.headers.items()}, self.path)
@@ -155,22 +182,13 @@ def _handler(server: ScriptedServer, reply: Callable[[dict[str, Any]], Answer]) 
         def _send(self, answer: Misbehaviour) -> None:
             time.sleep(answer.delay)
             if answer.cut:
-                self.connection.shutdown(socket.SHUT_RDWR)
-                self.close_connection = True
-                return
+                return self.cut()
             data = answer.body.encode()
-            self.send_response(answer.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            for name, value in answer.headers.items():
-                self.send_header(name, value)
-            self.end_headers()
+            self.head(answer.status, len(data), answer.headers)
             for line in (data[: len(data) // 2] if answer.half else data).splitlines(keepends=True):
                 time.sleep(answer.pause)
                 self.wfile.write(line)
             self.close_connection = self.close_connection or answer.half
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
+            return None
 
     return Handler

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.rating.responses import CitedStatement, RatedResponse, RatedStatement, Rater, Response
-from citeverifier.records import Document
+from citeverifier.records import Document, Pair, Support
 
 TEXTS = {
     "en": ("The Vistula rises in the Beskids.", "The Vistula is 1,047 km long.", "Cats sleep for most of the day."),
@@ -48,6 +48,11 @@ def annotation(ratings: Sequence[Sequence[float | None]], types: Sequence[str] |
             for number, (given, kind) in enumerate(zip(ratings, types, strict=True), 1)
         }
     }
+
+
+def holds(pair: Pair, level: Support = Support.FULL) -> float:
+    """1 where the premise holds the statement, word for word."""
+    return float(any(pair.statement in document.text for document in pair.documents))
 
 
 class ByTable(Rater):

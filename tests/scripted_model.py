@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from llm_server import says
 
 from citeverifier.data.mini import load_mini
 from citeverifier.llm.client import LLM, LLMOptions
-from citeverifier.records import Example, Pair
+from citeverifier.records import Example
 from citeverifier.verifiers.keyword import Keyword
 from data_gen.tools import Tools
 
@@ -40,12 +40,8 @@ def asked(body: dict[str, Any]) -> str:
 
 
 STAGE_KEYS = {
-    "sentences": "sentences",
-    "corrupt": "before",
-    "translate": "question",
-    "point": "point",
-    "grounded": "support",
-}
+    "sentences": "sentences", "corrupt": "before", "translate": "question", "point": "point", "grounded": "support",
+}  # fmt: skip
 
 
 def competent(body: dict[str, Any]) -> dict[str, Any]:
@@ -151,8 +147,3 @@ def rows(path: Path) -> list[dict[str, Any]]:
 def examples(count: int, lang: str = "en") -> list[Example]:
     """The first examples of the bundled set."""
     return load_mini(None, lang)[:count]
-
-
-def statements(pairs: Sequence[Pair]) -> set[str]:
-    """What the pairs say."""
-    return {pair.statement for pair in pairs}

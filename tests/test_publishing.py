@@ -51,8 +51,23 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
         yield server
 
 
+@pytest.fixture
+def kept(folder: Path) -> Iterator[Path]:
+    """A checkpoint that must be as it was when the test has ended."""
+    before = digests(folder)
+    yield folder
+    assert digests(folder) == before
+
+
 def digests(folder: Path) -> dict[str, str]:
     return {str(f): hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(folder.rglob("*")) if f.is_file()}
+
+
+def downloaded(repo: Repo, folder: Path) -> Path:
+    folder.mkdir()
+    for name, content in repo.files.items():
+        (folder / name).write_bytes(content)
+    return folder
 
 
 def write_run(folder: Path, name: str, target: str, path: str | None, accuracy: float = 0.75) -> Path:
@@ -79,14 +94,9 @@ def test_a_push_sends_the_checkpoint_and_its_card(hub: HubServer, folder: Path) 
     before = digests(folder)
     address = push(plan_push(folder, REPO, tag="v1"))
     repo = hub.repos[REPO]
-    assert set(repo.files) == {
-        "README.md",
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    }
-    for name in set(repo.files) - {"README.md"}:
+    sent = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
+    assert set(repo.files) == {"README.md", *sent}
+    for name in sent:
         assert repo.files[name] == (folder / name).read_bytes()
     assert f'CrossEncoder("{REPO}")' in repo.files["README.md"].decode()
     assert (repo.private, repo.tags, len(repo.commits)) == (True, {"v1": repo.commits[0]}, 1)
@@ -106,13 +116,9 @@ def test_late_interaction_has_its_head_and_loads_elsewhere(
     assert {"head.safetensors", *GRAPHS} <= set(repo.files)
     assert not repo.private
     assert repo.tags == {}
-    down = tmp_path / "down"
-    down.mkdir()
-    for name, content in repo.files.items():
-        (down / name).write_bytes(content)
-    assert CrossEncoder(str(down), trust_remote_code=True, device="cpu").predict([("A river.", "It flows.")]).shape == (
-        1,
-    )
+    down = downloaded(repo, tmp_path / "down")
+    encoder = CrossEncoder(str(down), trust_remote_code=True, device="cpu")
+    assert encoder.predict([("A river.", "It flows.")]).shape == (1,)
 
 
 def test_what_went_up_loads(hub: HubServer, folder: Path, pairs: list[Any], tmp_path: Path) -> None:
@@ -120,10 +126,7 @@ def test_what_went_up_loads(hub: HubServer, folder: Path, pairs: list[Any], tmp_
     from citeverifier.verifiers.ordinal import OrdinalVerifier
 
     push(plan_push(folder, REPO))
-    down = tmp_path / "down"
-    down.mkdir()
-    for name, content in hub.repos[REPO].files.items():
-        (down / name).write_bytes(content)
+    down = downloaded(hub.repos[REPO], tmp_path / "down")
     theirs, ours = (OrdinalVerifier(str(f), dtype="float32").score(pairs, Support.FULL).values for f in (down, folder))
     assert theirs.tolist() == ours.tolist()
 
@@ -142,32 +145,28 @@ def test_a_second_push_is_a_second_commit_of_what_changed(hub: HubServer, folder
 
 @pytest.mark.parametrize("part", ["/preupload/", "/lfs/", "/storage/"])
 @pytest.mark.parametrize("status", [500, 503, 429, 0])
-def test_a_transfer_that_fails_is_tried_again(hub: HubServer, folder: Path, part: str, status: int) -> None:
-    before = digests(folder)
+def test_a_transfer_that_fails_is_tried_again(hub: HubServer, kept: Path, part: str, status: int) -> None:
     hub.fails(part, status, times=2)
-    push(plan_push(folder, REPO, tag="v1"))
+    push(plan_push(kept, REPO, tag="v1"))
     repo = hub.repos[REPO]
     assert repo.tags == {"v1": repo.commits[-1]}
-    assert repo.files["model.safetensors"] == (folder / "model.safetensors").read_bytes()
+    assert repo.files["model.safetensors"] == (kept / "model.safetensors").read_bytes()
     assert hub.count(part) >= 3
-    assert digests(folder) == before
 
 
 @pytest.mark.parametrize("part", ["/repos/create", "/refs", "/commit/", "/tag/"])
 @pytest.mark.parametrize("status", [503, 0])
 def test_what_failed_is_pushed_again_and_no_file_is_sent_twice(
-    hub: HubServer, folder: Path, part: str, status: int
+    hub: HubServer, kept: Path, part: str, status: int
 ) -> None:
-    before = digests(folder)
     hub.fails(part, status, times=1)
-    with pytest.raises(PushError, match=f"`citeverifier push {folder} --repo {REPO}` sends it again"):
-        push(plan_push(folder, REPO, tag="v1"))
-    push(plan_push(folder, REPO, tag="v1"))
+    with pytest.raises(PushError, match=f"`citeverifier push {kept} --repo {REPO}` sends it again"):
+        push(plan_push(kept, REPO, tag="v1"))
+    push(plan_push(kept, REPO, tag="v1"))
     repo = hub.repos[REPO]
     assert len(repo.commits) == 1
     assert repo.tags == {"v1": repo.commits[-1]}
     assert hub.count("/storage/") == 1
-    assert digests(folder) == before
 
 
 def test_a_proxy_s_page_is_a_failure_too(hub: HubServer, folder: Path) -> None:
@@ -198,27 +197,23 @@ def test_a_commit_whose_answer_was_lost_is_not_made_twice(hub: HubServer, folder
     ],
 )
 def test_a_refusal_says_what_to_do_and_is_not_tried_again(
-    hub: HubServer, folder: Path, part: str, status: int, message: str
+    hub: HubServer, kept: Path, part: str, status: int, message: str
 ) -> None:
-    before = digests(folder)
     hub.fails(part, status)
     with pytest.raises(PushError, match=message) as caught:
-        push(plan_push(folder, REPO))
+        push(plan_push(kept, REPO))
     assert hub.count(part) == 1
-    assert f"citeverifier push {folder} --repo {REPO}" in str(caught.value)
+    assert f"citeverifier push {kept} --repo {REPO}" in str(caught.value)
     assert TOKEN not in str(caught.value)
-    assert digests(folder) == before
 
 
 @pytest.mark.parametrize("status", [500, 0])
 @pytest.mark.parametrize("part", ["/commit/", "/storage/"])
-def test_a_failure_that_stays_is_an_error_of_one_line(hub: HubServer, folder: Path, part: str, status: int) -> None:
-    before = digests(folder)
+def test_a_failure_that_stays_is_an_error_of_one_line(hub: HubServer, kept: Path, part: str, status: int) -> None:
     hub.fails(part, status)
     with pytest.raises(PushError, match=r"could not upload the files .*is as it was"):
-        push(plan_push(folder, REPO))
+        push(plan_push(kept, REPO))
     assert hub.repos[REPO].commits == []
-    assert digests(folder) == before
 
 
 def test_no_hub_at_all_is_an_error_of_one_line(hub: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,22 +329,14 @@ def test_runs_below_the_folder_are_found(folder: Path) -> None:
     assert "0.7125" in plan_push(folder, REPO).card
 
 
-def test_a_dry_run_shows_all_and_sends_nothing(hub: HubServer, folder: Path) -> None:
-    before = digests(folder)
-    done = CliRunner().invoke(app, ["push", str(folder), "--repo", REPO, "--tag", "v1", "--dry-run"])
+def test_a_dry_run_shows_all_and_sends_nothing(hub: HubServer, kept: Path) -> None:
+    done = CliRunner().invoke(app, ["push", str(kept), "--repo", REPO, "--tag", "v1", "--dry-run"])
     assert done.exit_code == 0, done.output
-    for line in (
-        "repo:       org/verifier",
-        "visibility: private",
-        "tag:        v1",
-        "model.safetensors",
-        "nothing was sent",
-    ):
-        assert line in done.output
+    for words in ("org/verifier", "visibility: private", "tag:        v1", "model.safetensors", "nothing was sent"):
+        assert words in done.output
     assert f'CrossEncoder("{REPO}")' in done.output
     assert hub.asked == []
-    assert digests(folder) == before
-    public = CliRunner().invoke(app, ["push", str(folder), "--repo", REPO, "--public", "--dry-run", "--license", "mit"])
+    public = CliRunner().invoke(app, ["push", str(kept), "--repo", REPO, "--public", "--dry-run", "--license", "mit"])
     assert "visibility: public" in public.output
     assert "license: mit" in public.output
 

@@ -28,6 +28,11 @@ LIGHT = {
         "import citeverifier.verifiers.keyword, citeverifier.verifiers.bm25, citeverifier.verifiers.llm_select, "
         "citeverifier.verifiers.llm, citeverifier.llm.client, citeverifier.commands.score",
     ),
+    "stages of data_gen": (
+        "-c",
+        "import data_gen.__main__; from data_gen import answer, card, corrupt, filter, grounded, nearest, pack, "
+        "pipeline, point, questions, review, translate",
+    ),
 }
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import citeverifier
 from citeverifier.answers.answer_record import AnswerRecord
-from citeverifier.answers.answer_results import Judgement, Probability, RewrittenAnswer, VerifiedAnswer
+from citeverifier.answers.answer_results import JsonResult, Judgement, Probability, RewrittenAnswer, VerifiedAnswer
 from citeverifier.answers.facade import CiteVerifier
 from citeverifier.answers.fixed_points import Count
 from citeverifier.extras import brought_by
@@ -24,7 +24,6 @@ with brought_by("mcp"):
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import ToolAnnotations
 
-T = TypeVar("T")
 Verified = model_of(VerifiedAnswer)
 Rewritten = model_of(RewrittenAnswer)
 Judged = model_of(Judgement)
@@ -59,7 +58,7 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
         threshold: from which P(full support) on a statement counts as supported; without it the model's own.
         """
         asked = record(answer, documents, question, lang)
-        return (await _on_worker(lambda: verifier.at(threshold).verify_records([asked])))[0].to_dict()
+        return await _on_worker(lambda: verifier.at(threshold).verify_records([asked]))
 
     async def add_citations(
         answer: Text, documents: list[DocumentIn], question: Text | None = None, lang: Lang | None = None,
@@ -67,7 +66,7 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
     ) -> Rewritten:  # type: ignore[valid-type]  # fmt: skip
         """Add citations ([1] is the first document) to the statements of a text that have none; text is the result."""
         asked = record(answer, documents, question, lang)
-        return (await _on_worker(lambda: verifier.at(threshold).cite_records([asked])))[0].to_dict()
+        return await _on_worker(lambda: verifier.at(threshold).cite_records([asked]))
 
     async def fix_citations(
         answer: Text, documents: list[DocumentIn], question: Text | None = None, lang: Lang | None = None,
@@ -78,7 +77,7 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
         count: "free", each point cites as many documents as it needs; "kept", as many as before.
         """
         asked = record(answer, documents, question, lang)
-        return (await _on_worker(lambda: verifier.at(threshold).fix_records([asked], count)))[0].to_dict()
+        return await _on_worker(lambda: verifier.at(threshold).fix_records([asked], count))
 
     async def check_statement(
         statement: Text, documents: list[DocumentIn], context: Text | None = None, lang: Lang | None = None,
@@ -90,7 +89,7 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
             raise ToolError("expected a statement and at least one document, got none")
         premise = [each.record() for each in documents]
         pair = Pair.of(statement, premise, lang or settings.lang or guess_language(statement), context=context)
-        return (await _on_worker(lambda: verifier.at(threshold).judge.judge([pair])))[0].to_dict()
+        return await _on_worker(lambda: verifier.at(threshold).judge.judge([pair]))
 
     hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     for tool in (verify_citations, add_citations, fix_citations, check_statement):
@@ -98,8 +97,10 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
     return server
 
 
-async def _on_worker(ask: Callable[[], T]) -> T:
-    return await asyncio.wrap_future(WORKER.submit(ask))
+async def _on_worker(ask: Callable[[], Sequence[JsonResult]]) -> dict[str, Any]:
+    """The one result of what is asked, as JSON."""
+    [result] = await asyncio.wrap_future(WORKER.submit(ask))
+    return result.to_dict()
 
 
 def _check(arguments: dict[str, Any], settings: Settings) -> None:

@@ -74,12 +74,8 @@ class LLM:
         few = len(requests) < 2
         bar = tqdm(self.replies(distinct.items()), self.name, len(distinct), disable=few or None, leave=False)
         first = dict(bar)
-        replies: list[Reply] = []
-        asked: set[str] = set()
-        for key in keys:
-            replies.append(self._again(first[key]) if key in asked else first[key])
-            asked.add(key)
-        return replies
+        left = dict(first)
+        return [left.pop(key, None) or self._again(first[key]) for key in keys]
 
     def replies(self, requests: Iterable[tuple[K, Request]]) -> Iterator[tuple[K, Reply]]:
         """(key, reply) as replies come in, in no particular order; raises LLMError where the run cannot go on.

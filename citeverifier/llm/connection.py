@@ -31,16 +31,8 @@ class Failure:
     refused: bool = False
 
 
-def read_key(options: LLMOptions) -> str | None:
-    """The key from the environment, now; None where there is none. Raises LLMError where one is surely needed."""
-    key = os.environ.get(options.api_key_env) if options.api_key_env else None
-    if not key and options.api_key_env and options.dialect == "openai":
-        raise LLMError(f"no key: set the environment variable {options.api_key_env}, or name another (api_key_env)")
-    return key or None
-
-
 class Connection:
-    """One server. The key is read here and kept nowhere else; raises LLMError as `read_key` does."""
+    """One server. The key is read here and kept nowhere else; LLMError where one is surely needed."""
 
     def __init__(self, options: LLMOptions) -> None:
         from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
@@ -48,7 +40,9 @@ class Connection:
         for name in ("httpx", "httpx2"):  # a line for each of 200,000 requests is no news
             logging.getLogger(name).setLevel(logging.WARNING)
         self._options = options
-        self._key = read_key(options)
+        self._key = os.environ.get(options.api_key_env) if options.api_key_env else None
+        if not self._key and options.api_key_env and options.dialect == "openai":
+            raise LLMError(f"no key: set the environment variable {options.api_key_env}, or name another (api_key_env)")
         attempts = options.retries + 1
         self._attempts = f" ({attempts} attempt{'s' * (attempts > 1)})"
         self._client = AsyncOpenAI(

@@ -7,14 +7,14 @@ travels as {"answer": CHOICE} there and is unpacked again.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from citeverifier.llm.choices import Alternatives, probabilities
 from citeverifier.llm.connection import shorten
 from citeverifier.llm.prompts import unfenced
-from citeverifier.llm.request import LLMOptions, Reply, Request, parameters
+from citeverifier.llm.request import LLMOptions, Reply, Request, object_schema, parameters
 
 TAGGED = "tag of the prompt"
 BOUNDS = ("minLength", "maxLength", "minimum", "maximum")
@@ -33,7 +33,8 @@ def body(options: LLMOptions, request: Request) -> dict[str, Any]:
     if not openai and not request.choices:  # so that the time-out is for silence; a choice is a token or two
         sent |= {"stream": True, "stream_options": {"include_usage": True}}
     if openai and (request.choices or request.schema is not None):
-        schema = _choice_schema(request.choices) if request.choices else _without_bounds(request.schema or {})
+        choice = object_schema({"answer": {"type": "string", "enum": list(request.choices)}})
+        schema = choice if request.choices else _without_bounds(request.schema or {})
         sent["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "answer", "strict": True, "schema": schema},
@@ -43,15 +44,6 @@ def body(options: LLMOptions, request: Request) -> dict[str, Any]:
     elif request.schema is not None:
         sent["structured_outputs"] = {"json": request.schema}
     return sent
-
-
-def _choice_schema(choices: Sequence[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"answer": {"type": "string", "enum": list(choices)}},
-        "required": ["answer"],
-        "additionalProperties": False,
-    }
 
 
 def _without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,18 +81,16 @@ def _read(options: LLMOptions, request: Request, answer: Any) -> Reply:
         thought = message.get("reasoning") or message.get("reasoning_content")
         why = ": all of it was reasoning; raise max_tokens or turn thinking off" if thought else ""
         return Reply(None, f"empty{why}")
-    text = unfenced(content)
-    if text is None:
+    if (text := unfenced(content)) is None:
         return Reply(None, f"{TAGGED} in {shorten(content)}")
-    content = text
     if request.choices:
-        return _read_choice(options, request, content, choice)
+        return _read_choice(options, request, text, choice)
     if request.schema is not None:
         try:
-            json.loads(content)
+            json.loads(text)
         except ValueError:
-            return Reply(None, f"expected JSON, got {shorten(content)}", raw=content)
-    return Reply(content)
+            return Reply(None, f"expected JSON, got {shorten(text)}", raw=text)
+    return Reply(text)
 
 
 def _read_choice(options: LLMOptions, request: Request, content: str, choice: Mapping[str, Any]) -> Reply:

@@ -132,6 +132,12 @@ def request_key(options: LLMOptions, request: Request) -> str:
     return digest([options.model, parameters(options), asked])
 
 
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with these properties, by name, and no others; all are required, in this order."""
+    required = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": dict(properties), **required}
+
+
 def digest(value: Any) -> str:
     """sha256 of a value's JSON."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,18 +38,14 @@ def human_correlations(rated: Sequence[RatedResponse], rater: Rater, seed: int) 
     """By metric and scenario, with people's ratings of statements and of responses; empty without any."""
     if not any(cited.human for one in rated for cited in one.response.statements):
         return {}
+    levels = {"statements": _statement_points, "responses": _response_points}
+
+    def agreement(level: str, metric: str, scenario: str) -> dict[str, Any]:
+        points = (levels[level](one, metric, scenario, rater.scale) for one in rated)
+        return correlations(list(chain.from_iterable(points)), seed)
+
     return {
-        metric: {
-            scenario: {
-                "statements": correlations(
-                    [point for one in rated for point in _statement_points(one, metric, scenario, rater.scale)], seed
-                ),
-                "responses": correlations(
-                    [point for one in rated for point in _response_points(one, metric, scenario, rater.scale)], seed
-                ),
-            }
-            for scenario in SCENARIOS
-        }
+        metric: {scenario: {level: agreement(level, metric, scenario) for level in levels} for scenario in SCENARIOS}
         for metric in rater.metrics
     }
 

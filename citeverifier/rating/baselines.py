@@ -33,7 +33,7 @@ class AutoAis(Rater):
     recall over statements, precision over citations, F1 of the two; with `dagger` the means over statements.
     """
 
-    low, high = 0.0, 1.0
+    scale = (0.0, 1.0)
     metrics = ("f1", "recall", "precision")
 
     def __init__(self, verifier: Scorer, thresholds: Mapping[Support, float], dagger: bool = False) -> None:
@@ -80,7 +80,7 @@ def _ais_rated(asked: Asked) -> RatedStatement:
 
 def _prf(asked: Sequence[Asked]) -> dict[str, float | None]:
     """F1, recall and precision of statements together."""
-    recall, precision = (_share_true([prediction for own in asked for prediction in own[i]]) for i in (0, 1))
+    recall, precision = (_mean([prediction.decision for own in asked for prediction in own[i]]) for i in (0, 1))
     return {"f1": _f1(recall, precision), "recall": recall, "precision": precision}
 
 
@@ -91,18 +91,10 @@ def _f1(recall: float | None, precision: float | None) -> float | None:
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
 
 
-def _share_true(predictions: Sequence[Prediction]) -> float | None:
-    """The share of true decisions, 0 of none; None where one is unscored."""
-    decisions = [prediction.decision for prediction in predictions]
-    if any(decision is None for decision in decisions):
-        return None
-    return sum(map(bool, decisions)) / len(decisions) if decisions else 0.0
-
-
 class _ByVerdicts(LLMRater):
     """Asks for one of several choices about a statement with some documents of its response."""
 
-    low, high = 0.0, 1.0
+    scale = (0.0, 1.0)
 
     def __init__(self, llm: LLM, prompt_lang: str | None) -> None:
         super().__init__(self.name, llm, prompt_lang)

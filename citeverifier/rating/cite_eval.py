@@ -26,15 +26,7 @@ from citeverifier.rating.llm_stages import (
     schema,
 )  # fmt: skip
 from citeverifier.rating.rating_from_edits import EditDist
-from citeverifier.rating.responses import (
-    LOWEST,
-    CitedStatement,
-    Context,
-    Edit,
-    RatedResponse,
-    RatedStatement,
-    Response,
-)
+from citeverifier.rating.responses import LOWEST, CitedStatement, Context, Edit, RatedResponse, RatedStatement, Response
 
 Way = Literal["vanilla", "cot", "iter_cot", "iter_coe"]
 ENSEMBLE, EDIT_DIST = "ensemble", "edit_dist"

@@ -20,7 +20,7 @@ from citeverifier.appending import Appender, cut_half_line, read_rows
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.parsing import parse_json
-from citeverifier.llm.request import request_key
+from citeverifier.llm.request import object_schema, request_key
 from citeverifier.rating.responses import (
     CONTEXTS,
     DELETES,
@@ -138,27 +138,22 @@ def _short(value: Any) -> str:
 
 def schema(ids: Sequence[int], more: Mapping[str, Any], *, reasoning: bool = False) -> dict[str, Any]:
     """`{"statements": [{"id", ...}]}` with one entry a statement (0-based numbers); free words before, if asked for."""
-    entry = _object({"id": {"type": "integer", "enum": [number + 1 for number in ids]}, **more})
+    entry = object_schema({"id": {"type": "integer", "enum": [number + 1 for number in ids]}, **more})
     listed = {"type": "array", "items": entry, "minItems": len(ids), "maxItems": len(ids)}
     first = {"reasoning": REASONING_SCHEMA} if reasoning else {}
-    return _object({**first, "statements": listed})
+    return object_schema({**first, "statements": listed})
 
 
 def edits_schema(count: int) -> dict[str, Any]:
     """The edits of one statement of a response with `count` documents."""
     number = {"type": "integer", "minimum": 0, "maximum": count}
-    edit = _object({"kind": {"type": "string", "enum": list(KINDS)}, "citation": number})
+    edit = object_schema({"kind": {"type": "string", "enum": list(KINDS)}, "citation": number})
     return {"type": "array", "items": edit, "maxItems": 2 * count}
 
 
 REASONING_SCHEMA = {"type": "string"}
 CONTEXT_SCHEMA = {"type": "string", "enum": list(CONTEXTS)}
 RATING_SCHEMA = {"type": "integer", "minimum": int(LOWEST), "maximum": int(HIGHEST)}
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    required = {"required": list(properties), "additionalProperties": False}
-    return {"type": "object", "properties": dict(properties), **required}
 
 
 def ask_stage(path: Path, llm: LLM, requests: Mapping[str, Request]) -> tuple[dict[str, Reply], Cost]:

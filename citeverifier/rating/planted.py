@@ -101,6 +101,9 @@ def _whole_evidence(example: Example, number: int) -> Document:
     return Document(language(example.lang).notes_title.format(", ".join(titles)), " ".join(spans))
 
 
+# --- how many of them a rater finds ----------------------------------------------------------------------------------
+
+
 def planted_defects(rated: Sequence[RatedResponse], rater: Rater) -> dict[str, Any] | None:
     """By kind, precision and recall of the edits found against those planted, citation for citation; None without any.
 
@@ -159,6 +162,3 @@ def prf(tp: int, fp: int, fn: int) -> dict[str, float | None]:
         "recall": tp / (tp + fn) if tp + fn else None,
         "f1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else None,
     }
-
-
-# --- how many of them a rater finds -----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.rating.responses import HIGHEST, KINDS, LOWEST, Edit
 from citeverifier.records import read_jsonl
 
@@ -34,8 +35,7 @@ class RatingFromEdits:
 
     def save(self, path: Path) -> None:
         """Write them as JSON."""
-        row = {"kind": self.kind, **vars(self)}
-        path.write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(path, {"kind": self.kind, **vars(self)})
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def summarise(
     return {
         "rater": rater.name,
         "metrics": list(rater.metrics),
-        "scale": [rater.low, rater.high],
+        "scale": list(rater.scale),
         "lang": lang,
         "data": dict(data),
         "settings": rater.settings(),

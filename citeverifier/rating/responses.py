@@ -166,21 +166,15 @@ class RatedResponse:
 
 
 class Rater(ABC):
-    """Rates responses; `metrics` are its ratings by name, the headline first, from `low` to `high`."""
+    """Rates responses; `metrics` are its ratings by name, the headline first; `scale`: the lowest and the highest."""
 
-    low: float = LOWEST
-    high: float = HIGHEST
+    scale: tuple[float, float] = (LOWEST, HIGHEST)
     metrics: tuple[str, ...]
     dry_run: bool = False  # counts what calls would cost and sends nothing
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.cost = Cost()
-
-    @property
-    def scale(self) -> tuple[float, float]:
-        """The lowest and the highest rating."""
-        return self.low, self.high
 
     @abstractmethod
     def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -19,34 +22,20 @@ _CODES = {404: "not_found", 405: "method_not_allowed", 408: "slow_body", 413: "t
 def answer_errors(app: FastAPI, settings: Settings) -> None:
     """Give the app a handler for each kind of error."""
 
-    def answer(status: int, code: str, message: str, **headers: str) -> JSONResponse:
-        return JSONResponse(error_body(code, message), status, headers)
+    def on(kind: type[Exception], status: int, code: str, words: Callable[[Any], str], **headers: str) -> None:
+        async def answer(_: Request, error: Exception) -> JSONResponse:
+            return JSONResponse(error_body(code, words(error)), status, headers)
 
-    @app.exception_handler(OverLimit)
-    async def over_limit(_: Request, error: OverLimit) -> JSONResponse:
-        return answer(422, "invalid", str(error))
+        app.add_exception_handler(kind, answer)
 
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        return answer(422, "invalid", _invalid(error))
-
-    @app.exception_handler(Busy)
-    async def busy(_: Request, error: Busy) -> JSONResponse:
-        return answer(503, "busy", f"{error}; come back in a second", **{"Retry-After": "1"})
-
-    @app.exception_handler(TimeoutError)
-    async def timeout(_: Request, error: TimeoutError) -> JSONResponse:
-        return answer(504, "timeout", f"no answer within {settings.timeout:g} s; send fewer items a request")
-
-    @app.exception_handler(VerifierFailed)
-    async def failed(_: Request, error: VerifierFailed) -> JSONResponse:
-        message = f"the verifier failed on this request ({error}); the server's log has the details"
-        return answer(500, "failed", message)
-
-    @app.exception_handler(Exception)
-    async def unexpected(_: Request, error: Exception) -> JSONResponse:
-        message = f"the server failed on this request ({type(error).__name__}); its log has the details"
-        return answer(500, "failed", message)
+    on(OverLimit, 422, "invalid", str)
+    on(RequestValidationError, 422, "invalid", _invalid)
+    on(Busy, 503, "busy", lambda error: f"{error}; come back in a second", **{"Retry-After": "1"})
+    slow = f"no answer within {settings.timeout:g} s; send fewer items a request"
+    on(TimeoutError, 504, "timeout", lambda _: slow)
+    failed = "the {} failed on this request ({}); {} log has the details".format
+    on(VerifierFailed, 500, "failed", lambda error: failed("verifier", error, "the server's"))
+    on(Exception, 500, "failed", lambda error: failed("server", type(error).__name__, "its"))
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> JSONResponse:
@@ -55,7 +44,7 @@ def answer_errors(app: FastAPI, settings: Settings) -> None:
             status, message = 422, f"the body: expected JSON in UTF-8, got something else ({message})"
         elif status in (404, 405):
             message = f"{request.method} {request.url.path}: {message}; GET /openapi.json lists what there is"
-        return answer(status, code, message, **(error.headers or {}))
+        return JSONResponse(error_body(code, message), status, error.headers)
 
 
 def _invalid(error: RequestValidationError) -> str:

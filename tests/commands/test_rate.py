@@ -194,7 +194,7 @@ def test_raters_take_their_arguments(name: str) -> None:
         given |= {"verifier": None, "thresholds": None}
     kind = get_object(node["_target_"])
     inspect.signature(kind).bind(**given)
-    assert kind.low < kind.high
+    assert kind.scale[0] < kind.scale[1]
     for inner in given.values():
         if isinstance(inner, dict):
             arguments = {key: value for key, value in inner.items() if not key.startswith("_")}

@@ -292,8 +292,7 @@ def test_the_prompt_of_a_twin_shows_examples_and_no_documents() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "counts"),
-    [("no", {}), ("yes", {"twin: still supported": 1}), ("perhaps", {"twin: no verdict": 1})],
+    ("said", "counts"), [("no", {}), ("yes", {"twin: still supported": 1}), ("perhaps", {"twin: no verdict": 1})]
 )
 def test_twins_that_the_llm_still_sees_supported_go(said: str, counts: dict[str, int], tmp_path: Path) -> None:
     example = replace(examples(1)[0], statements=examples(1)[0].statements[:1])

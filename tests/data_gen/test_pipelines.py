@@ -23,8 +23,16 @@ from citeverifier.records import Example, Pair, Support, example_from_json, pair
 Run = Callable[..., Path]
 
 
-def pairs_of(folder: Path, split: str) -> list[Pair]:
-    return list(read_jsonl(folder / f"{split}.jsonl", pair_from_json))
+SPLITS = ("train", "dev", "test")
+
+
+def pairs_of(folder: Path, *splits: str) -> list[Pair]:
+    return [pair for file in files(folder, *splits) for pair in read_jsonl(file, pair_from_json)]
+
+
+def files(folder: Path, *names: str) -> list[Path]:
+    """Those that there are: a split without a record gets none."""
+    return [file for name in names if (file := folder / f"{name}.jsonl").is_file()]
 
 
 def trained_on(out: Path, backbone: Path) -> dict[str, Any]:
@@ -67,7 +75,7 @@ def test_sizes_come_from_the_config(pipeline: Run) -> None:
 
 def test_splits_share_neither_groups_nor_documents_nor_statements(pipeline: Run) -> None:
     out = pipeline("pipeline=training", "limit=60")
-    train, dev, test = (pairs_of(out, split) for split in ("train", "dev", "test"))
+    train, dev, test = (pairs_of(out, split) for split in SPLITS)
     for one, other in ((train, dev), (train, test), (dev, test)):
         assert {p.group for p in one}.isdisjoint({p.group for p in other})
         assert {p.statement for p in one}.isdisjoint({p.statement for p in other})
@@ -78,7 +86,7 @@ def test_parquet_and_jsonl_hold_the_same(pipeline: Run) -> None:
     import pyarrow.parquet as pq
 
     out = pipeline("pipeline=training", "limit=30")
-    for split in ("train", "dev", "test"):
+    for split in SPLITS:
         assert pq.read_table(out / "parquet" / f"pairs_{split}.parquet").to_pylist() == rows(out / f"{split}.jsonl")
         held = pq.read_table(out / "parquet" / f"examples_{split}.parquet").to_pylist()
         assert held == rows(out / f"examples_{split}.jsonl")
@@ -110,8 +118,7 @@ def test_hotpotqa_files_by_rules(pipeline: Run, real_data: Path) -> None:
     assert len(train) > 300
     hard = [e for e in load(str(out / "examples_train.jsonl")) if isinstance(e, Example) and e.meta["hard_negatives"]]
     assert len(hard) > 40
-    held_out = {d.text for split in ("dev", "test") if (out / f"{split}.jsonl").is_file()
-                for pair in pairs_of(out, split) for d in pair.documents}  # fmt: skip
+    held_out = {d.text for pair in pairs_of(out, "dev", "test") for d in pair.documents}
     assert held_out.isdisjoint({d.text for pair in train for d in pair.documents})
 
 
@@ -125,8 +132,8 @@ def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedS
     assert calls["corrupt"] == calls["check"]
     report = {stage["stage"]: stage for stage in json.loads((out / "report.json").read_text())}
     assert calls == {name: report[name]["calls"] for name in calls}
-    made = [e for split in ("train", "dev", "test") if (out / f"examples_{split}.jsonl").is_file()
-            for e in read_jsonl(out / f"examples_{split}.jsonl", example_from_json)]  # fmt: skip
+    examples = files(out, *(f"examples_{split}" for split in SPLITS))
+    made = [example for file in examples for example in read_jsonl(file, example_from_json)]
     assert Counter(e.lang for e in made) == {"en": 20, "pl": 20}
     originals = {e.id: e for e in EN.values()}
     for example in made:
@@ -204,7 +211,7 @@ def test_citefix_pairs_and_grounded_checks(pipeline: Run, server: ScriptedServer
         "pipeline=citefix", "limit=10", "lang=en", "pipeline.rag.path=rag.jsonl", "skip=[only_in_first]",
         *by_llm(server.url),
     )  # fmt: skip
-    made = [p for split in ("train", "dev", "test") if (out / f"{split}.jsonl").is_file() for p in pairs_of(out, split)]
+    made = pairs_of(out, *SPLITS)
     kinds = Counter(p.kind.split(":")[0] for p in made)
     assert kinds["point"] == kinds["point_nearest"] > 20
     assert kinds["judged"] == 1

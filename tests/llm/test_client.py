@@ -32,6 +32,7 @@ from llm_server import (
 )
 
 from citeverifier.llm.client import LLM, START, LLMError, LLMOptions, Pace, Request, estimated_tokens
+from citeverifier.llm.request import object_schema
 
 
 @pytest.fixture(autouse=True)
@@ -86,13 +87,8 @@ def test_what_is_sent_to_vllm() -> None:
 
 
 def test_what_is_sent_to_openai_and_comes_back() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"n": {"type": "integer"}},
-        "required": ["n"],
-        "additionalProperties": False,
-    }
-    bounded = {**schema, "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 9}}}
+    schema = object_schema({"n": {"type": "integer"}})
+    bounded = object_schema({"n": {"type": "integer", "minimum": 0, "maximum": 9}})
 
     def reply(body: dict[str, Any]) -> Answer:
         if said(body) == "schema":
@@ -116,8 +112,7 @@ def test_what_is_sent_to_openai_and_comes_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [status(408), status(409), status(429), status(500), status(503), CUT, HALF_BODY, slow(2, says("late"))],
+    "failure", [status(408), status(409), status(429), status(500), status(503), CUT, HALF_BODY, slow(2, says("late"))]
 )
 def test_what_may_pass_is_tried_again(failure: Answer) -> None:
     with ScriptedServer(after(failure, failure, then=says("yes"))) as server:
@@ -302,9 +297,9 @@ def test_the_key_is_sent_and_appears_nowhere_else(
     assert "you sent Bearer ***" in (replies[0].error or "")
     shown = [repr(replies), str(raised.value), repr(raised.value), repr(llm.options), repr(vars(llm)), llm.fingerprint]
     shown += [record.getMessage() for record in caplog.records]
-    shown += [file.read_bytes().decode(errors="replace") for file in tmp_path.iterdir()]
-    assert not [text for text in shown if secret in text]
-    assert not [text for text in shown[-1:] if "Be brief" in text]  # no messages in the cache either
+    kept = [file.read_bytes().decode(errors="replace") for file in tmp_path.iterdir()]
+    assert not [text for text in shown + kept if secret in text]
+    assert not [text for text in kept if "Be brief" in text]  # no messages in the cache either
 
 
 def test_equal_requests_are_sent_once() -> None:

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from by_hand import ByHand
 from llm_server import ScriptedServer, says
-from rating_cases import TEXTS, response
+from rating_cases import TEXTS, holds, response
 from scripted_rater import rater as scripted
 
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.rating.baselines import AttrScore, AutoAis, Lqac
 from citeverifier.rating.response_ratings import response_rating
 from citeverifier.rating.responses import RatedResponse, Response
-from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.records import Support
 
 HALF = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
 
 
-class Holds(Scorer):
-    """1 where the premise holds the statement; nan for Polish."""
-
-    name = "holds"
-
-    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        values = [float(any(pair.statement in d.text for d in pair.documents)) for pair in pairs]
-        values = [float("nan") if pair.lang == "pl" else v for pair, v in zip(pairs, values, strict=True)]
-        return Scores(np.array(values), {i: "no Polish" for i, v in enumerate(values) if v != v})
+HOLDS = ByHand(lambda pair, _: math.nan if pair.lang == "pl" else holds(pair))
 
 
 def test_auto_ais(tmp_path: Path) -> None:
     responses = [response([0, 1], [0], []), response([0], lang="pl"), response(identity="none")]
-    first, polish, none = AutoAis(Holds(), HALF).rate(responses, tmp_path)
+    first, polish, none = AutoAis(HOLDS, HALF).rate(responses, tmp_path)
     assert [one.ratings for one in first.statements] == [
         {"recall": 1.0, "precision": 0.5, "f1": pytest.approx(2 / 3)},
         {"recall": 0.0, "precision": 0.0, "f1": 0.0},
@@ -47,18 +38,18 @@ def test_auto_ais(tmp_path: Path) -> None:
         "f1": pytest.approx(1 / 3),
     }
     assert first.overall["cited"]["recall"] == 0.5
-    dagger, *_ = AutoAis(Holds(), HALF, dagger=True).rate(responses, tmp_path)
+    dagger, *_ = AutoAis(HOLDS, HALF, dagger=True).rate(responses, tmp_path)
     assert dagger.statements == first.statements
     assert response_rating(dagger, "precision", "full", (0.0, 1.0))[0] == pytest.approx(0.5 / 3)
     assert response_rating(dagger, "f1", "full", (0.0, 1.0))[0] == pytest.approx(2 / 9)
     assert response_rating(first, "f1", "full", (0.0, 1.0)) == (pytest.approx(1 / 3), None)
     assert polish.statements[0].ratings == {"recall": None, "precision": None, "f1": None}
-    assert polish.statements[0].reasons["recall"] == "no Polish"
+    assert polish.statements[0].reasons["recall"] == "no answer"
     assert none.statements == ()
 
 
 def test_auto_ais_of_nothing(tmp_path: Path) -> None:
-    assert AutoAis(Holds(), HALF).rate([response()], tmp_path)[0].statements == ()
+    assert AutoAis(HOLDS, HALF).rate([response()], tmp_path)[0].statements == ()
 
 
 def ask(rater: Any, folder: Path, reply: Any, *responses: Response) -> list[RatedResponse]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from rating_cases import QUESTIONS, TEXTS, response
+from by_hand import ByHand
+from rating_cases import QUESTIONS, TEXTS, holds, response
 
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
@@ -20,7 +20,7 @@ from citeverifier.rating.edits_by_support import EARLIER, QUESTION, Grade, Premi
 from citeverifier.rating.rating_from_edits import Penalties
 from citeverifier.rating.responses import CitedStatement, Edit
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.base import Scores
 from citeverifier.verifiers.keyword import Keyword
 
 HALF = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
@@ -103,35 +103,16 @@ def test_contexts(alone: list[Grade], more: dict[Premise, Grade], context: str) 
     assert context_of(grades(alone, {}) | more, 2) == context
 
 
-class Said(Scorer):
-    """1 where the premise holds the statement, else 0; counts its calls."""
-
-    name = "said"
-
-    def __init__(self, of: Callable[[Pair], float] | None = None) -> None:
-        self.of = of or (lambda pair: float(any(pair.statement in document.text for document in pair.documents)))
-        self.calls: list[Support] = []
-
-    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        self.calls.append(level)
-        values = np.array([self.of(pair) for pair in pairs])
-        return Scores(
-            values,
-            {i: "too long" for i, value in enumerate(values) if math.isnan(value)},
-            Cost(distinct_pairs=len(pairs)),
-        )
-
-
-def rater(verifier: Said, attribution: bool = True) -> VerifierRater:
+def rater(verifier: ByHand, attribution: bool = True) -> VerifierRater:
     return VerifierRater(verifier, HALF, Penalties.load(None), attribution)
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
 def test_one_call_a_level_for_all_responses(lang: str, tmp_path: Path) -> None:
-    verifier = Said()
+    verifier = ByHand(holds)
     responses = [response([0], [2], lang=lang), response([0, 1], lang=lang, identity="r"), response(identity="none")]
     first, second, third = rater(verifier).rate(responses, tmp_path)
-    assert verifier.calls == [Support.PARTIAL, Support.FULL]
+    assert [level for level, _ in verifier.asked] == [Support.PARTIAL, Support.FULL]
     assert [one.edits for one in first.statements] == [(), (Edit("misleading", 2), Edit("evidence", 1))]
     assert [one.edits for one in second.statements] == [(Edit("misleading", 1),)]
     assert third.statements == ()
@@ -143,7 +124,7 @@ def test_one_call_a_level_for_all_responses(lang: str, tmp_path: Path) -> None:
 
 
 def test_what_rests_on_no_document_and_cites_none_is_masked(tmp_path: Path) -> None:
-    nothing = Said(lambda pair: 0.0)
+    nothing = ByHand(lambda pair, _: 0.0)
     [masked] = rater(nothing).rate([response([], [0])], tmp_path)
     assert [one.applicable for one in masked.statements] == [False, True]
     [ablated] = rater(nothing, attribution=False).rate([response([], [0])], tmp_path)
@@ -151,25 +132,25 @@ def test_what_rests_on_no_document_and_cites_none_is_masked(tmp_path: Path) -> N
 
 
 def test_a_statement_that_repeats_the_question_needs_no_citation(tmp_path: Path) -> None:
-    repeats = Said(lambda pair: float(pair.documents[0].text == QUESTIONS["en"]))
+    repeats = ByHand(lambda pair, _: float(pair.documents[0].text == QUESTIONS["en"]))
     [one] = rater(repeats).rate([response([])], tmp_path)
     assert (one.statements[0].context, one.statements[0].applicable) == ("query", False)
 
 
 def test_what_the_verifier_cannot_score_is_unscored(tmp_path: Path) -> None:
-    long = Said(lambda pair: math.nan if TEXTS["en"][1] in pair.statement else 1.0)
+    long = ByHand(lambda pair, _: math.nan if TEXTS["en"][1] in pair.statement else 1.0)
     [one] = rater(long).rate([response([0], [1])], tmp_path)
     assert [judged.ratings["local"] is None for judged in one.statements] == [False, True]
-    assert one.statements[1].reasons == {"local": "too long"}
+    assert one.statements[1].reasons == {"local": "no answer"}
     assert one.statements[1].applicable is None
 
 
 def test_all_money_is_counted(tmp_path: Path) -> None:
-    class Paid(Said):
+    class Paid(ByHand):
         def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
             return replace(super().score(pairs, level), cost=Cost(calls=1, money=0.01 * len(pairs)))
 
-    by_paid = rater(Paid())
+    by_paid = rater(Paid(holds))
     by_paid.rate([response([0], [2])], tmp_path)
     asked = sum(len(json.loads(line)["premises"]) for line in (tmp_path / "support.jsonl").read_text().splitlines())
     assert (by_paid.cost.calls, by_paid.cost.money) == (2, pytest.approx(0.02 * asked))
@@ -185,4 +166,4 @@ def test_thresholds_need_halves() -> None:
     example = load_mini("dev", "en")[0]
     unsure = replace(example, statements=tuple(replace(s, kind="bridge") for s in example.statements))
     with pytest.raises(ValueError, match="mine: expected dev pairs that reach level full and ones that do not"):
-        fit_thresholds(Said(lambda pair: 1.0), rating_questions([unsure]), "mine")
+        fit_thresholds(ByHand(lambda pair, _: 1.0), rating_questions([unsure]), "mine")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
+from by_hand import ByHand
 from rating_cases import ByTable
 
 from citeverifier.data.mini import load_mini
@@ -15,7 +15,6 @@ from citeverifier.rating.planted import load_defects, planted_defects
 from citeverifier.rating.rating_from_edits import Penalties
 from citeverifier.rating.responses import KINDS, CitedStatement, Edit, RatedResponse, RatedStatement, Response
 from citeverifier.records import Document, Pair, Support
-from citeverifier.verifiers.base import Scorer, Scores
 
 GOLD = {
     statement.text: ([example.documents[i] for i in statement.citations], statement.evidence)
@@ -24,21 +23,18 @@ GOLD = {
 }
 
 
-class Knows(Scorer):
+def knows(pair: Pair, level: Support) -> float:
     """What share of a statement's gold documents, or of their evidence, a premise holds: 1 is full, 0 none."""
+    documents, evidence = GOLD[pair.statement]
+    held = [
+        document in pair.documents or any(all(e.text in other.text for e in evidence) for other in pair.documents)
+        for document in documents
+    ]
+    return sum(held) / len(held)
 
-    name = "knows"
 
-    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        return Scores(np.array([self._share(pair) for pair in pairs]))
-
-    def _share(self, pair: Pair) -> float:
-        documents, evidence = GOLD[pair.statement]
-        held = [
-            document in pair.documents or any(all(e.text in other.text for e in evidence) for other in pair.documents)
-            for document in documents
-        ]
-        return sum(held) / len(held)
+def by_penalties(score: Callable[[Pair, Support], float]) -> VerifierRater:
+    return VerifierRater(ByHand(score), {Support.PARTIAL: 0.4, Support.FULL: 0.9}, Penalties.load(None), True)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +73,7 @@ def test_planted_edits_can_be_made(chains: list[Response]) -> None:
 
 
 def test_who_knows_finds_all_and_nothing_else(chains: list[Response], tmp_path: Path) -> None:
-    rater = VerifierRater(Knows(), {Support.PARTIAL: 0.4, Support.FULL: 0.9}, Penalties.load(None), True)
+    rater = by_penalties(knows)
     rated = rater.rate([one for one in chains if one.lang == "en"], tmp_path)
     found = planted_defects(rated, rater)
     assert found is not None
@@ -91,13 +87,7 @@ def test_who_knows_finds_all_and_nothing_else(chains: list[Response], tmp_path: 
 
 
 def test_who_knows_nothing_finds_nothing(chains: list[Response], tmp_path: Path) -> None:
-    class Blind(Scorer):
-        name = "blind"
-
-        def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-            return Scores(np.ones(len(pairs)))
-
-    rater = VerifierRater(Blind(), {Support.PARTIAL: 0.4, Support.FULL: 0.9}, Penalties.load(None), True)
+    rater = by_penalties(lambda pair, level: 1.0)
     found = planted_defects(rater.rate(chains[:40], tmp_path), rater)
     assert found is not None
     assert found["kinds"]["misleading"]["recall"] == 0.0

@@ -62,15 +62,19 @@ def test_ratings_stay_on_the_scale() -> None:
     assert (high.rating(1, [])[0], low.rating(1, [])[0]) == (5.0, 1.0)
 
 
-def test_too_little_to_fit() -> None:
+@pytest.mark.parametrize("kind", [EditDist, Penalties])
+def test_too_little_to_fit(kind: Any) -> None:
     with pytest.raises(ValueError, match="expected more rated statements than kinds of edit that occur"):
-        EditDist.fit([(1, [])], [5.0], "made")
+        kind.fit([(1, [Edit("redundant", 0)])], [4.0], "made")
 
 
-def test_other_files(tmp_path: Path) -> None:
-    (tmp_path / "c.json").write_text('{"kind": "penalties"}')
-    with pytest.raises(ValueError, match=r"c\.json: expected edit_dist with coefficients"):
-        EditDist.load(tmp_path / "c.json")
+@pytest.mark.parametrize(
+    ("kind", "expected"), [(EditDist, "edit_dist with coefficients"), (Penalties, "penalties with weights for misl")]
+)
+def test_other_files(kind: Any, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text('{"kind": "other"}')
+    with pytest.raises(ValueError, match=rf"c\.json: expected {expected}"):
+        kind.load(tmp_path / "c.json")
 
 
 @pytest.mark.parametrize(("whose", "keep", "redundant"), [("rater", 5.0, None), ("people", 5.0, 3.0)])
@@ -141,16 +145,8 @@ def test_a_fit_that_would_reward_an_edit_stops_at_almost_nothing() -> None:
     assert 0 < fitted.weights["redundant"] <= 0.0101
 
 
-def test_too_few_to_fit_penalties() -> None:
-    with pytest.raises(ValueError, match="expected more rated statements"):
-        Penalties.fit([(1, [Edit("redundant", 0)])], [4.0], "made")
-
-
-def test_other_files_than_penalties(tmp_path: Path) -> None:
+def test_weights_must_lower_the_rating(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
-    path.write_text(json.dumps({"kind": "edit_dist", "coefficients": {}}))
-    with pytest.raises(ValueError, match=r"w\.json: expected penalties with weights for misleading"):
-        Penalties.load(path)
     path.write_text(json.dumps({"kind": "penalties", "source": "", "weights": dict.fromkeys(KINDS, 0)}))
     with pytest.raises(ValueError, match="expected weights above 0"):
         Penalties.load(path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,6 +27,9 @@ TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {
 }
 
 
+rating = partial(response_rating, metric="table", scale=(1.0, 5.0))
+
+
 def rated(name: str) -> RatedResponse:
     citations, values, _, _ = TABLE[name]
     return ByTable({name: values}).rated(response(*citations, identity=name))
@@ -33,23 +38,23 @@ def rated(name: str) -> RatedResponse:
 @pytest.mark.parametrize("name", TABLE)
 def test_scenarios(name: str) -> None:
     *_, full, cited = TABLE[name]
-    assert response_rating(rated(name), "table", "full", (1.0, 5.0))[0] == full
-    assert response_rating(rated(name), "table", "cited", (1.0, 5.0))[0] == cited
+    assert rating(rated(name), scenario="full")[0] == full
+    assert rating(rated(name), scenario="cited")[0] == cited
 
 
-def test_why_there_is_no_rating() -> None:
-    assert response_rating(rated("one unscored"), "table", "full", (1.0, 5.0)) == (
-        None,
-        "1 of 2 statements are unscored",
-    )
-    assert response_rating(RatedResponse(response(), ()), "table", "full", (1.0, 5.0)) == (
-        None,
-        "the answer has no statements",
-    )
-    unknown = RatedResponse(response([]), (RatedStatement(applicable=None, ratings={"table": None}),))
-    assert response_rating(unknown, "table", "full", (1.0, 5.0))[1] == (
-        "not known of 1 of 1 statements whether they need citations"
-    )
+@pytest.mark.parametrize(
+    ("one", "reason"),
+    [
+        (rated("one unscored"), "1 of 2 statements are unscored"),
+        (RatedResponse(response(), ()), "the answer has no statements"),
+        (
+            RatedResponse(response([]), (RatedStatement(applicable=None, ratings={"table": None}),)),
+            "not known of 1 of 1 statements whether they need citations",
+        ),
+    ],
+)
+def test_why_there_is_no_rating(one: RatedResponse, reason: str) -> None:
+    assert rating(one, scenario="full") == (None, reason)
 
 
 def test_the_system_table() -> None:
@@ -70,12 +75,13 @@ def test_the_system_table() -> None:
 
 
 def with_people(
-    identity: str, values: list[Any], people: list[float | None], contexts: str = "retrieval"
+    identity: str, values: list[Any], people: list[float | None], cited: Sequence[Sequence[int]] | None = None
 ) -> RatedResponse:
-    one = ByTable({identity: values}).rated(response(*[[0]] * len(values), identity=identity))
+    """A response with people's ratings of each statement; each cites the first document, or what is given."""
+    one = ByTable({identity: values}).rated(response(*(cited or [[0]] * len(values)), identity=identity))
     statements = tuple(
-        replace(statement, human=HumanRatings((rating,) * 3, (contexts,) * 3))  # type: ignore[arg-type]
-        for statement, rating in zip(one.response.statements, people, strict=True)
+        replace(statement, human=HumanRatings((theirs,) * 3, ("retrieval",) * 3))
+        for statement, theirs in zip(one.response.statements, people, strict=True)
     )
     return replace(one, response=replace(one.response, statements=statements))
 
@@ -100,17 +106,11 @@ def test_agreement_with_people() -> None:
 
 
 def test_what_cites_nothing_has_its_responses_ratings_in_cited() -> None:
-    one = ByTable({"a": [5.0, 1.0, 3.0]}).rated(response([0], [], [1], identity="a"))
-    people = tuple(HumanRatings((rating,)) for rating in (4.0, 2.0, 2.0))
-    statements = [replace(s, human=human) for s, human in zip(one.response.statements, people, strict=True)]
-    one = replace(one, response=replace(one.response, statements=tuple(statements)))
+    one = with_people("a", [5.0, 1.0, 3.0], [4.0, 2.0, 2.0], cited=([0], [], [1]))
     found = human_correlations([one], ByTable({}), 13)["table"]
-    assert found["full"]["statements"]["pearson"]["value"] == pytest.approx(
-        stats.pearsonr([5, 1, 3], [4, 2, 2]).statistic
-    )
-    assert found["cited"]["statements"]["pearson"]["value"] == pytest.approx(
-        stats.pearsonr([5, 4, 3], [4, 3, 2]).statistic
-    )
+    for scenario, x, y in (("full", [5, 1, 3], [4, 2, 2]), ("cited", [5, 4, 3], [4, 3, 2])):
+        value = found[scenario]["statements"]["pearson"]["value"]
+        assert value == pytest.approx(stats.pearsonr(x, y).statistic)
 
 
 def test_correlations_of_too_little_are_undefined() -> None:
