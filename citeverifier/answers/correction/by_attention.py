@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.answers.correction.method import CorrectionMethod, point_scores
 from citeverifier.cost import Cost
+from citeverifier.models.device import Dtype
 from citeverifier.records import Document
 from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Listing, Scores
@@ -35,22 +36,20 @@ class AttentionMap(CorrectionMethod):
 
     name = "attention"
 
-    def __init__(self, path: str, layers: float = 0.5, dtype: Literal["auto", "float32", "bfloat16"] = "auto") -> None:
-        import torch
+    def __init__(self, path: str, layers: float = 0.5, dtype: Dtype = "auto") -> None:
         from transformers import AutoModelForCausalLM
 
         from citeverifier.models.checkpoint import backbone_path, load_tokenizer
-        from citeverifier.models.device import native_bf16
+        from citeverifier.models.device import own_device, runs_bf16, torch_dtype
         from citeverifier.models.late_interaction_tokens import position_limit
 
         if not 0 < layers <= 1:
             raise ValueError(f"layers: expected a share above 0, at most 1, got {layers}")
         folder = backbone_path(path)
-        bf16 = dtype == "bfloat16" or (dtype == "auto" and native_bf16())
-        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._device = own_device()
         model: Any = AutoModelForCausalLM.from_pretrained(
             folder,
-            dtype=torch.bfloat16 if bf16 else torch.float32,
+            dtype=torch_dtype(runs_bf16(dtype)),
             attn_implementation="eager",  # the others give no attention maps
         )
         self._model = model.to(self._device).eval()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,10 @@ from citeverifier.llm.client import LLM
 from citeverifier.llm.parsing import parse_number
 from citeverifier.llm.request import Reply, Request
 from citeverifier.verifiers.base import Listing, Scores
-from citeverifier.verifiers.prompted import PromptChoice, ask, words_of
+from citeverifier.verifiers.prompted import Prompted, ask, words_of
 
 
-class LLMMatch(CorrectionMethod):
+class LLMMatch(Prompted, CorrectionMethod):
     """One call a point; the reply is constrained to the documents' numbers.
 
     With log probabilities a document's score is the probability of its number; without them the named one has 1 and the
@@ -24,16 +25,8 @@ class LLMMatch(CorrectionMethod):
     exist leaves the point unscored with the reason.
     """
 
-    def __init__(
-        self,
-        llm: LLM,
-        prompt: str = "match_reference",
-        prompt_lang: str | None = None,
-        prompt_folder: str | None = None,
-    ) -> None:
-        self.llm, self.prompt = llm, PromptChoice(prompt, prompt_lang, prompt_folder)
-        self.name = self.prompt.asked_of(llm)
-        self.dry_run = llm.options.dry_run
+    def __init__(self, llm: LLM, prompt: str = "match_reference", **choice: Any) -> None:
+        super().__init__(llm, prompt, **choice)
 
     def score(self, points: Sequence[Listing]) -> Scores:
         """Probabilities of the documents of each point, adding up to 1."""
@@ -44,11 +37,9 @@ class LLMMatch(CorrectionMethod):
         return point_scores(points, scored, replace(cost, notes={"without_logprobs": without} if without else {}))
 
     def _request(self, point: Listing) -> Request:
-        messages = self.prompt.load(point.lang).render(
-            statement=point.statement, documents=point.documents, context=point.context
-        )
         numbers = tuple(str(i + 1) for i in range(len(point.documents)))
-        return Request(messages, choices=numbers, logprobs=True, max_tokens=self.prompt.limit(point.lang))
+        limit = self.prompt.limit(point.lang)
+        return Request(self.prompt.messages(point), choices=numbers, logprobs=True, max_tokens=limit)
 
 
 def _probabilities(reply: Reply, count: int) -> NDArray[np.float64] | str:

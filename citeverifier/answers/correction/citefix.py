@@ -20,10 +20,10 @@ from citeverifier.answers.fixed_points import Count
 from citeverifier.cost import Cost
 from citeverifier.evaluation.schemes.base import ACCURACY, MetricColumn, Scheme
 from citeverifier.evaluation.schemes.shares import Share
-from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.evaluation.schemes.trials import Asker, Prediction, Trial
 from citeverifier.evaluation.thresholds import Fitted, FittingData
 from citeverifier.metrics.bootstrap import Estimate, Resamples
-from citeverifier.records import Example, Pair, Support, statement_id
+from citeverifier.records import Example, Support
 
 TIMED = 50  # answers corrected one by one, for the latency
 
@@ -80,12 +80,15 @@ class CiteFix(Scheme):
 
     def trials(self, records: Sequence[Example]) -> list[Trial]:
         """Trials in the order of the examples, their facts and documents."""
-        return [
-            self._trial(answer.example, fact, position)
-            for answer in self.answers(records)
-            for fact in answer.facts
-            for position in range(len(answer.example.documents))
-        ]
+        trials = []
+        for answer in self.answers(records):
+            for fact in answer.facts:
+                asker = Asker(self.name, answer.example, fact.number, self.seed, self.context)
+                trials += [
+                    asker.ask(_setting(fact, i), [i], self.level, i in fact.right, corrupted=fact.twin)
+                    for i in range(len(answer.example.documents))
+                ]
+        return trials
 
     def fit(self, verifier: CorrectionMethod, trials: Sequence[Trial], data: FittingData) -> Fitted:
         """The thresholds of the scorer inside a method that tells how many documents a point should cite."""
@@ -160,25 +163,6 @@ class CiteFix(Scheme):
         if self.annotated is not None and not default:
             estimates |= judged_answers(self.annotated, self.seed)
         return estimates
-
-    def _trial(self, example: Example, fact: Fact, position: int) -> Trial:
-        identity = statement_id(example, fact.number, corrupted=fact.twin)
-        trial_id = f"{self.name}/{identity}/{example.lang}/{position + 1}"
-        setting = _setting(fact, position)
-        pair = Pair(
-            id=trial_id,
-            example=example.id,
-            statement_id=identity,
-            lang=example.lang,
-            group=example.group,
-            statement=fact.text,
-            documents=(example.documents[position],),
-            kind=setting,
-            context=example.question if self.context else None,
-        )
-        statement = example.statements[fact.number]
-        gold = position in fact.right
-        return Trial(trial_id, setting, self.level, gold, pair, (position,), statement.kind, statement.edit)
 
 
 def _setting(fact: Fact, position: int) -> str:
