@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+ABOVE_ALL = float(np.nextafter(1.0, 2.0))  # a threshold that no score reaches
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def best_threshold(gold: Sequence[bool] | Bools, score: Sequence[float] | Floats
     values = np.unique(s)
     halfway = (values[1:] + values[:-1]) / 2
     between = np.where(halfway > values[:-1], halfway, values[1:])  # neighbouring floats have nothing half-way
-    candidates = np.concatenate([[0.0], between, [np.nextafter(1.0, 2.0)]])
+    candidates = np.concatenate([[0.0], between, [ABOVE_ALL]])
     order = np.sort(s[g]), np.sort(s[~g])
     recall_true = 1 - np.searchsorted(order[0], candidates, side="left") / positives
     recall_false = np.searchsorted(order[1], candidates, side="left") / negatives

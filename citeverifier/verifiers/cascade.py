@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from citeverifier.cost import Cost
-from citeverifier.metrics.decisions import Bools, Floats, best_threshold
+from citeverifier.metrics.decisions import ABOVE_ALL, Bools, Floats, best_threshold
 from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
 
@@ -19,7 +18,7 @@ class Band:
     """Scores of the small verifier in [low, high) are passed on; `small` and `big` are the thresholds of the two."""
 
     low: float = 0.0
-    high: float = float(np.nextafter(1.0, 2.0))
+    high: float = ABOVE_ALL
     small: float = 0.5
     big: float = 0.5
 
@@ -103,15 +102,15 @@ def band(gold: Bools, score: Floats, precision: float) -> tuple[float, float]:
     first = np.append(True, np.diff(ranked) > 0)
     true_above = np.flatnonzero((np.cumsum(labels[::-1])[::-1] / counts[::-1] >= precision) & first)
     low = float(np.nextafter(ranked[false_below[-1]], np.inf)) if len(false_below) else 0.0
-    high = float(ranked[true_above[0]]) if len(true_above) else float(np.nextafter(1.0, 2.0))
+    high = float(ranked[true_above[0]]) if len(true_above) else ABOVE_ALL
     if high < low:  # both sides claim the middle: nothing is passed on
         low = high = best_threshold(gold, score)
     return low, high
 
 
-def centred(score: NDArray[np.float64], threshold: float) -> NDArray[np.float64]:
+def centred(score: Floats, threshold: float) -> Floats:
     """Scores with the threshold moved to 0.5, linear on either side, order kept."""
     below = 0.5 * np.minimum(score, threshold) / threshold if threshold > 0 else np.full_like(score, 0.5)
     above = 0.5 + 0.5 * (score - threshold) / (1 - threshold) if threshold < 1 else np.ones_like(score)
-    moved: NDArray[np.float64] = np.where(np.isnan(score), np.nan, np.where(score >= threshold, above, below))
+    moved: Floats = np.where(np.isnan(score), np.nan, np.where(score >= threshold, above, below))
     return moved

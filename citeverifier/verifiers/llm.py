@@ -23,18 +23,17 @@ class LLMVerdict(PromptedScorer):
 
     name = "llm"
 
-    def answers(self, pair: Pair) -> tuple[str, ...]:
-        """Yes and no in the prompt's language; none where the prompt asks for reasoning first."""
-        reasoning = self.prompt.load(pair.lang).reply.reasoning
-        return () if reasoning else language(self.prompt.lang or pair.lang).yes_no
+    def choices(self, pair: Pair) -> tuple[str, ...]:
+        """Yes and no in the prompt's language."""
+        return language(self.prompt_lang or pair.lang).yes_no
 
     def read(
         self, text: str, probabilities: Mapping[str, float] | None, pair: Pair, level: Support
     ) -> tuple[float | None, str | None]:
         """P(yes), or the verdict as 1 or 0."""
         if probabilities is not None:
-            return probabilities[self.answers(pair)[0]], None
-        verdict, problem = parse_verdict(text, self.prompt.lang or pair.lang)
+            return probabilities[self.choices(pair)[0]], None
+        verdict, problem = parse_verdict(text, self.prompt_lang or pair.lang)
         return None if verdict is None else float(verdict), problem
 
 
@@ -55,10 +54,9 @@ class LLMScore(PromptedScorer):
         super().__init__(llm, prompt, **choice)
         self.scale = scale
 
-    def answers(self, pair: Pair) -> tuple[str, ...]:
-        """The grades of the discrete scale; none where the prompt asks for reasoning first."""
-        reasoning = self.prompt.load(pair.lang).reply.reasoning
-        return GRADES if self.scale == "discrete" and not reasoning else ()
+    def choices(self, pair: Pair) -> tuple[str, ...]:
+        """The grades of the discrete scale."""
+        return GRADES if self.scale == "discrete" else ()
 
     def read(
         self, text: str, probabilities: Mapping[str, float] | None, pair: Pair, level: Support

@@ -38,8 +38,7 @@ class LLMSelect(Prompted, Selector):
             "required": [KEY],
             "additionalProperties": False,
         }
-        limit = self.prompt.limit(listing.lang)
-        return Request(self.prompt.messages(listing), schema=schema, max_tokens=limit)
+        return Request(self.messages(listing), schema=schema, max_tokens=self.limit(listing.lang))
 
 
 def _read(reply: Reply, count: int) -> Selection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,40 +16,16 @@ from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Listing, Scorer, Scores
 
 
-@dataclass(frozen=True)
-class PromptChoice:
-    """A prompt of `citeverifier/prompts`, or of a folder of one's own.
-
-    `lang`: the prompt's language whatever the statement's; None = the statement's own. `folder`: None = the package's.
-    `max_tokens` bounds the reply; None = as the prompt says.
-    """
-
-    name: str
-    lang: str | None = None
-    folder: str | None = None
-    max_tokens: int | None = None
-
-    def load(self, lang: str) -> Prompt:
-        """The template for a statement's language; raises ValueError naming what there is."""
-        return Prompt.load(self.name, self.lang or lang, self.folder)
-
-    def limit(self, lang: str) -> int:
-        """The most tokens of a reply."""
-        return self.max_tokens or self.load(lang).reply.max_tokens
-
-    def asked_of(self, llm: LLM) -> str:
-        """The verifier's name in tables: the model, the prompt, its language."""
-        return f"{llm.name} ({self.name}{'' if self.lang is None else f', {self.lang}'})"
-
-    def messages(self, asked: Pair | Listing, **more: str) -> tuple[tuple[str, str], ...]:
-        """The prompt about a statement and its documents."""
-        return self.load(asked.lang).render(
-            statement=asked.statement, documents=asked.documents, context=asked.context, **more
-        )
-
-
 class Prompted:
-    """A verifier that is an LLM and a prompt."""
+    """A verifier that is an LLM and a prompt.
+
+    Args:
+        llm: who is asked.
+        prompt: a prompt of `citeverifier/prompts`, or of a folder of one's own.
+        prompt_lang: the prompt's language whatever the statement's; None = the statement's own.
+        prompt_folder: None = the package's.
+        max_tokens: bounds the reply; None = as the prompt says.
+    """
 
     def __init__(
         self,
@@ -59,10 +35,24 @@ class Prompted:
         prompt_folder: str | None = None,
         max_tokens: int | None = None,
     ) -> None:
-        self.llm = llm
-        self.prompt = PromptChoice(prompt, prompt_lang, prompt_folder, max_tokens)
-        self.name = self.prompt.asked_of(llm)
+        self.llm, self.prompt, self.prompt_lang, self.prompt_folder = llm, prompt, prompt_lang, prompt_folder
+        self.max_tokens = max_tokens
+        self.name = f"{llm.name} ({prompt}{'' if prompt_lang is None else f', {prompt_lang}'})"
         self.dry_run = llm.options.dry_run
+
+    def template(self, lang: str) -> Prompt:
+        """The prompt for a statement's language; raises ValueError naming what there is."""
+        return Prompt.load(self.prompt, self.prompt_lang or lang, self.prompt_folder)
+
+    def limit(self, lang: str) -> int:
+        """The most tokens of a reply."""
+        return self.max_tokens or self.template(lang).reply.max_tokens
+
+    def messages(self, asked: Pair | Listing, **more: str) -> tuple[tuple[str, str], ...]:
+        """The prompt about a statement and its documents."""
+        return self.template(asked.lang).render(
+            statement=asked.statement, documents=asked.documents, context=asked.context, **more
+        )
 
 
 class PromptedScorer(Prompted, Scorer):
@@ -86,12 +76,16 @@ class PromptedScorer(Prompted, Scorer):
 
     def request(self, pair: Pair, level: Support) -> Request:
         """What is asked about a pair."""
-        messages, answers = self.prompt.messages(pair, level=level.label), self.answers(pair)
-        return Request(messages, answers, logprobs=bool(answers), max_tokens=self.prompt.limit(pair.lang))
+        messages, answers = self.messages(pair, level=level.label), self.answers(pair)
+        return Request(messages, answers, logprobs=bool(answers), max_tokens=self.limit(pair.lang))
+
+    def answers(self, pair: Pair) -> tuple[str, ...]:
+        """The answers that the reply is constrained to; none where it is free, or the prompt has it reason first."""
+        return () if self.template(pair.lang).reply.reasoning else self.choices(pair)
 
     @abstractmethod
-    def answers(self, pair: Pair) -> tuple[str, ...]:
-        """The answers that the reply is constrained to; none where it is free."""
+    def choices(self, pair: Pair) -> tuple[str, ...]:
+        """The answers that there are; none where any text is one."""
 
     @abstractmethod
     def read(

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.cost import Cost
+from citeverifier.metrics.decisions import ABOVE_ALL, Floats
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector, with_cost
 
-Floats = NDArray[np.float64]
 Premises = Sequence[tuple[int, tuple[int, ...]]]  # (which listing, positions of its documents)
 
 LARGEST_K = 5
 STEPS = 15  # candidates for each of list-wise selection's parameters: quantiles of what dev shows
-ABOVE_ALL = float(np.nextafter(1.0, 2.0))  # a threshold that no score reaches
 
 
 def score_premises(scorer: Scorer, listings: Sequence[Listing], premises: Premises, level: Support) -> Scores:

@@ -38,8 +38,7 @@ class LLMMatch(Prompted, CorrectionMethod):
 
     def _request(self, point: Listing) -> Request:
         numbers = tuple(str(i + 1) for i in range(len(point.documents)))
-        limit = self.prompt.limit(point.lang)
-        return Request(self.prompt.messages(point), choices=numbers, logprobs=True, max_tokens=limit)
+        return Request(self.messages(point), choices=numbers, logprobs=True, max_tokens=self.limit(point.lang))
 
 
 def _probabilities(reply: Reply, count: int) -> NDArray[np.float64] | str:
