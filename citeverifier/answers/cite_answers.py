@@ -36,17 +36,9 @@ def cite_answers(records: Sequence[AnswerRecord], method: CorrectionMethod) -> l
             selection = next(selections) if record.documents else Selection(())
             after, scores = selection.positions or (), selection.scores
             citations.append(after)
+            score, place = max(scores, default=None), (statement.start, statement.end)
             changes.append(
-                Change(
-                    statement.text,
-                    statement.start,
-                    statement.end,
-                    (),
-                    after,
-                    score=max(scores, default=None),
-                    reason=selection.reason,
-                    scores=scores,
-                )
+                Change(statement.text, *place, (), after, score=score, reason=selection.reason, scores=scores)
             )
         text = write_answer(read, citations)
         written.append(RewrittenAnswer(record.answer, text, tuple(changes), read.lang, record.id))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -15,6 +16,7 @@ from citeverifier.commands import verifier_configs  # noqa: F401  (makes the pub
 from citeverifier.commands.config_store import share_config_store
 from citeverifier.paths import configs_dir
 from citeverifier.processes import join, leave, one_console, started
+from citeverifier.records import open_text
 
 
 def entry(config_name: str) -> Callable[[Callable[[DictConfig], None]], Callable[[], None]]:
@@ -38,19 +40,11 @@ def entry(config_name: str) -> Callable[[Callable[[DictConfig], None]], Callable
     return decorate
 
 
-def _time(pattern: str) -> str:
-    return time.strftime(pattern, time.localtime(started()))
-
-
 def language_of(path: Any) -> str:
     """The language of the records of a file, or of a folder's JSON lines, "all" where they have several.
 
     "en" of anything else (names, hub ids).
     """
-    import re
-
-    from citeverifier.records import open_text
-
     files = [Path(path), *Path(path).glob("*.jsonl")] if isinstance(path, str) else []
     languages: set[str] = set()
     for name in files:
@@ -62,6 +56,8 @@ def language_of(path: Any) -> str:
     return "all" if len(languages) > 1 else next(iter(languages), "en")
 
 
-OmegaConf.register_new_resolver("started", _time, replace=True)
+OmegaConf.register_new_resolver(
+    "started", lambda pattern: time.strftime(pattern, time.localtime(started())), replace=True
+)
 OmegaConf.register_new_resolver("language_of", language_of, replace=True, use_cache=True)
 share_config_store()

@@ -107,7 +107,7 @@ def _report(folder: Path, scheme: Any, summary: dict[str, Any], predictions: Any
     write_json(folder / "metrics.json", summary)
     report = write_report(folder, summary, predictions, scheme.detail_tables(summary.get("details") or {}))
     made_with = provenance() | {"run": identity}  # written last: with it, the run is whole
-    (folder / "provenance.json").write_text(json.dumps(made_with, indent=2) + "\n", encoding="utf-8")
+    write_json(folder / "provenance.json", made_with)
     if HydraConfig.get().mode == RunMode.RUN:  # in a sweep, `citeverifier report` puts the runs side by side
         print_table(f"{summary['scheme']}, {summary['lang']}: {summary['verifier']}", *headline_rows(summary))
         print_table("by setting", *part_rows("setting", "settings", summary))

@@ -73,6 +73,12 @@ def findings_of(
     return findings
 
 
+def full_of_scored(findings: Sequence[Finding]) -> tuple[int, int]:
+    """(how many statements are fully supported, how many were scored)."""
+    rules = [finding.rule for finding in findings if finding.rule != "unscored"]
+    return rules.count(None), len(rules)
+
+
 def _rule(statement: StatementResult) -> Rule | None:
     if statement.support is None:
         return "unscored"
@@ -138,8 +144,7 @@ class Gate:
 
     def _below(self, findings: Sequence[Finding]) -> str | None:
         """The share, where it is too small."""
-        scored = [finding for finding in findings if finding.rule != "unscored"]
-        full = sum(finding.rule is None for finding in scored)
-        if self.fail_under is None or (scored and full / len(scored) >= self.fail_under):
+        full, scored = full_of_scored(findings)
+        if self.fail_under is None or (scored and full / scored >= self.fail_under):
             return None
-        return f"{full / len(scored):.3f}" if scored else "none: there is no scored statement"
+        return f"{full / scored:.3f}" if scored else "none: there is no scored statement"

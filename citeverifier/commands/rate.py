@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import asdict
 from pathlib import Path
@@ -51,7 +50,7 @@ def run(config: DictConfig) -> Path:
     summary: dict[str, Any] = plain(summarise(history, rater, lang=config.lang, data=data, seed=config.seed))
     write_json(folder / "metrics.json", summary)
     report = write_report(folder, summary, bad)
-    (folder / "provenance.json").write_text(json.dumps(provenance(), indent=2) + "\n", encoding="utf-8")
+    write_json(folder / "provenance.json", provenance())
     print_summary(summary)
     for record in bad[:5]:
         log.warning("set aside: %s: %s", record.where, record.reason)

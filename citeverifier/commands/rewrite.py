@@ -55,8 +55,8 @@ def _print(console: Console, result: RewrittenAnswer) -> None:
 
 def _note(change: Change) -> Text | None:
     """ "- [2] + [1]  The Vistula is long.", None where nothing is to be said."""
-    gone = [i + 1 for i in change.before if i not in change.after] + list(change.unknown)
-    come = [i + 1 for i in change.after if i not in change.before]
+    gone = [*(i + 1 for i in change.dropped), *change.unknown]
+    come = [i + 1 for i in change.added]
     line = Text()
     if change.reason:
         line.append(f"? {change.reason}", style="magenta")

@@ -14,7 +14,7 @@ from rich.text import Text
 from citeverifier.answers.answer_results import CitationResult, Judgement, StatementResult, VerifiedAnswer
 from citeverifier.commands.answer_files import FiledAnswer, finish, print_json, read_files, run
 from citeverifier.commands.errors import plain_errors
-from citeverifier.commands.failures import Finding, Gate, findings_of
+from citeverifier.commands.failures import Finding, Gate, findings_of, full_of_scored
 from citeverifier.commands.verify_formats import github, junit, sarif
 from citeverifier.records import Support
 
@@ -51,10 +51,7 @@ def verify(
 
     results = run(read, model, threshold, lambda verifier, records: verifier.verify_records(records), show)
     if form == "text" and len(results) > 1:
-        scored = [finding for finding in findings if finding.rule != "unscored"]
-        full = sum(finding.rule is None for finding in scored)
-        told = _share(full, len(scored), len(findings) - len(scored))
-        console.print(f"{len(results)} answers: {told}", soft_wrap=True)
+        console.print(f"{len(results)} answers: {_share(findings)}", soft_wrap=True)
     elif form == "junit":
         typer.echo(junit(findings), nl=False)
     elif form == "sarif":
@@ -65,16 +62,16 @@ def verify(
     gate.close(findings)
 
 
-def _share(full: int, scored: int, unscored: int) -> str:
+def _share(findings: Sequence[Finding]) -> str:
+    full, scored = full_of_scored(findings)
     share = f" ({100 * full / scored:.0f} %)" if scored else ""
-    return f"{full} of {scored} statements fully supported{share}" + (f", {unscored} unscored" if unscored else "")
+    unscored = f", {len(findings) - scored} unscored" if len(findings) > scored else ""
+    return f"{full} of {scored} statements fully supported{share}{unscored}"
 
 
 def _print(console: Console, answer: FiledAnswer, result: VerifiedAnswer, findings: Sequence[Finding]) -> None:
-    full = sum(statement.support == Support.FULL for statement in result.scored)
     support = _look(result.support) if result.statements else Text("no statements", style="magenta")
-    told = _share(full, len(result.scored), len(result.statements) - len(result.scored))
-    console.print(Text.assemble((result.id or "answer", "bold"), "  ", support, "  ", told), soft_wrap=True)
+    console.print(Text.assemble((result.id or "answer", "bold"), "  ", support, "  ", _share(findings)), soft_wrap=True)
     if any(label != str(number) for number, label in enumerate(answer.labels, 1)):
         names = ", ".join(f"[{number}] is [{label}]" for number, label in enumerate(answer.labels, 1))
         console.print(Text(f"  {names}"), soft_wrap=True)

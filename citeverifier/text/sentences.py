@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
 
 _LONGEST = 5000  # characters: no sentence that people write has more
@@ -20,9 +19,7 @@ _SPACE = re.compile(r"\s+")
 def _splitter(lang: str) -> Any:
     from yasbd import BoundaryDetector
 
-    if lang not in LANGUAGES:
-        raise ValueError(f"expected a language of {', '.join(LANGUAGES)}, got {lang!r}")
-    return BoundaryDetector(lang)
+    return BoundaryDetector(language(lang).code)
 
 
 def sentences(text: str, lang: str) -> list[str]:

@@ -128,15 +128,14 @@ def _in_cell(text: str) -> str:
 def _data(data: Mapping[str, Any]) -> str:
     """Every source with how much of it was used and the hash of what was read."""
     rows = [
-        [role, _shown(str(part.get("data", "-"))), _number(part.get("records", part.get("pairs"))),
+        [name, _shown(str(part.get("data", "-"))), _number(part.get("records", part.get("pairs"))),
          _number((part.get("leaks") or {}).get("kept")), f"`{part.get('sha256', '-')}`"]
-        for role in ("sources", "dev")
+        for name, role in (("train", "sources"), ("dev", "dev"))
         for part in data.get(role) or ()
     ]  # fmt: skip
     if not rows:
         return "The data was not recorded.\n"
-    named = [["train" if role == "sources" else role, *rest] for role, *rest in rows]
-    return markdown(["part", "data", "pairs read", "kept after leaks were dropped", "sha256"], named) + "\n"
+    return markdown(["part", "data", "pairs read", "kept after leaks were dropped", "sha256"], rows) + "\n"
 
 
 def _shown(name: str) -> str:

@@ -51,7 +51,7 @@ def write_predictions(path: Path, predictions: Iterable[Prediction], scheme: str
 def write_answers(path: Path, predictions: Iterable[Prediction], scheme: str) -> int:
     """Write the answers that predictions were folded from, each once, in the same form; return their number."""
     answers = {answer.trial.id: answer for prediction in predictions for answer in prediction.answers}
-    return write_jsonl(path, (prediction_to_json(answer, scheme) for answer in answers.values()))
+    return write_predictions(path, answers.values(), scheme)
 
 
 @dataclass(frozen=True)

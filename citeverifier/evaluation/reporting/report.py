@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.evaluation.reporting.pictures import plot_reliability, plot_settings
-from citeverifier.evaluation.reporting.tables import (
-    audit_rows,
-    headline_rows,
-    markdown,
-    part_rows,
-)
+from citeverifier.evaluation.reporting.tables import audit_rows, headline_rows, markdown, part_rows
 from citeverifier.evaluation.schemes.base import Table, value_text
 from citeverifier.evaluation.schemes.trials import Prediction
 

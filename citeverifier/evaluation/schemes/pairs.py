@@ -69,7 +69,6 @@ class ThreeWay:
     `gold` is what its trials expect; `decided` and `support` are None where a level is unscored.
     """
 
-    pair: str
     example: str
     gold: Support
     decided: Support | None
@@ -82,7 +81,7 @@ def three_ways(predictions: Sequence[Prediction], *, default: bool) -> list[Thre
     for prediction in predictions:
         asked.setdefault(prediction.trial.pair.id, {})[prediction.trial.level] = prediction
     ways = []
-    for key, by_level in asked.items():
+    for by_level in asked.values():
         if len(by_level) < len(LEVELS):
             continue
         both = [by_level[level] for level in LEVELS]
@@ -90,7 +89,7 @@ def three_ways(predictions: Sequence[Prediction], *, default: bool) -> list[Thre
         gold = _highest([p.trial.gold for p in both])
         decided = None if None in decisions else _highest([bool(decision) for decision in decisions])
         support = None if None in scores else sum(score or 0.0 for score in scores)
-        ways.append(ThreeWay(key, both[0].trial.pair.example, gold, decided, support))
+        ways.append(ThreeWay(both[0].trial.pair.example, gold, decided, support))
     return ways
 
 

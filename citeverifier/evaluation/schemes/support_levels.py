@@ -76,23 +76,21 @@ class SupportLevels(Scheme):
 
     def trials(self, records: Sequence[Pair]) -> list[Trial]:
         """Two trials a pair, in the order of the pairs; raises ValueError where all have one level."""
-        trials = []
-        for pair in records:
-            label = self._label(pair)
-            if label is None or not pair.documents:
-                continue
-            asked = pair if self.context else replace(pair, context=None)
-            for level in LEVELS:
-                setting = level.label + (BELOW_FULL if pair.support_min != pair.support_max else "")
-                identity = f"{self.name}/{pair.id}/{level.label}"
-                trials.append(Trial(identity, setting, level, label >= level, asked, (), pair.kind, None))
-        levels = {label.label for pair in records if (label := self._label(pair)) is not None and pair.documents}
+        labelled = [(pair, label) for pair in records if (label := self._label(pair)) is not None and pair.documents]
+        levels = {label.label for _, label in labelled}
         if len(levels) < 2:
             left_out = ", ".join(f"{n} {why}" for why, n in self._left_out(records).items() if n) or "none left out"
             raise ValueError(
                 f"scheme={self.name}: expected pairs of two levels of support at least, got "
                 f"{' and '.join(levels) or 'no labelled pair'} in {len(records)} ({left_out})"
             )
+        trials = []
+        for pair, label in labelled:
+            asked = pair if self.context else replace(pair, context=None)
+            for level in LEVELS:
+                setting = level.label + (BELOW_FULL if pair.support_min != pair.support_max else "")
+                identity = f"{self.name}/{pair.id}/{level.label}"
+                trials.append(Trial(identity, setting, level, label >= level, asked, (), pair.kind, None))
         return trials
 
     def _left_out(self, pairs: Sequence[Pair]) -> dict[str, int]:
