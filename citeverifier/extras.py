@@ -23,6 +23,16 @@ EXTRAS = {
 }
 
 
+def version_of(package: str) -> str | None:
+    """The version of a package that is installed; None where it is not."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
 def not_installed(module: str | None) -> str:
     """One line: which package is missing ("torch.nn" belongs to torch), and how to install it."""
     package = (module or "").partition(".")[0].replace("_", "-")

@@ -6,11 +6,11 @@ import logging
 import platform
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import citeverifier
+from citeverifier.extras import version_of
 
 PACKAGES = ("torch", "transformers", "accelerate", "datasets", "peft", "numpy", "scipy", "hydra-core")
 WAIT = 60  # seconds for git
@@ -20,12 +20,6 @@ log = logging.getLogger(__name__)
 
 def provenance() -> dict[str, Any]:
     """Versions by package (None where not installed), git commit and changes (None outside a checkout), the W&B run."""
-    versions: dict[str, str | None] = {}
-    for name in PACKAGES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = None
     tracked = _git("ls-files", Path(__file__).name) is not None  # not some other repository around an installation
     return {
         "citeverifier": citeverifier.__version__,
@@ -33,7 +27,7 @@ def provenance() -> dict[str, Any]:
         "git_changes": _git("status", "--porcelain", "--untracked-files=no") if tracked else None,
         "python": sys.version.split()[0],
         "platform": platform.platform(),
-        "packages": versions,
+        "packages": {name: version_of(name) for name in PACKAGES},
         "wandb": _wandb_run(),
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 import citeverifier
-from citeverifier.extras import EXTRAS
+from citeverifier.extras import EXTRAS, version_of
 from citeverifier.verifiers.ordinal import latest_checkpoint
 
 
@@ -35,16 +34,9 @@ def doctor() -> None:
     Console(highlight=False).print(table)
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
 def _part(name: str) -> Text:
     purpose, packages = EXTRAS[name]
-    found = {package: _version(package) for package in packages}
+    found = {package: version_of(package) for package in packages}
     there = ", ".join(f"{package} {number}" for package, number in found.items() if number)
     missing = [package for package, number in found.items() if number is None]
     if not missing:
@@ -55,7 +47,7 @@ def _part(name: str) -> Text:
 
 def _device() -> str:
     if importlib.util.find_spec("torch") is None:
-        runs = "only --model keyword and LLMs run" if _version("onnxruntime") is None else "onnxruntime runs verifiers"
+        runs = "onnxruntime runs verifiers" if version_of("onnxruntime") else "only --model keyword and LLMs run"
         return f"{os.cpu_count()} processors; torch is missing, so {runs}"
     import torch
 

@@ -146,7 +146,7 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr("citeverifier.commands.doctor._version", lambda name: None if name == "openai" else "1.0")
+    monkeypatch.setattr("citeverifier.commands.doctor.version_of", lambda name: None if name == "openai" else "1.0")
     monkeypatch.setattr("citeverifier.verifiers.ordinal.SHIPPED", "no-such-package")
     (tmp_path / "models--org--name").mkdir()
     result = CliRunner().invoke(app, ["doctor"])
@@ -161,7 +161,7 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ("version", "says"), [(None, "only --model keyword and LLMs run"), ("1.0", "onnxruntime runs verifiers")]
 )
 def test_doctor_without_torch(monkeypatch: pytest.MonkeyPatch, version: str | None, says: str) -> None:
-    monkeypatch.setattr("citeverifier.commands.doctor._version", lambda name: version)
+    monkeypatch.setattr("citeverifier.commands.doctor.version_of", lambda name: version)
     find = __import__("importlib.util").util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "torch" else find(name, *rest))
     monkeypatch.setenv("COLUMNS", "300")

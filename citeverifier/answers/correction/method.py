@@ -53,11 +53,6 @@ def point_scores(points: Sequence[Listing], scored: Sequence[NDArray[np.float64]
     values = [
         np.full(len(p.documents), np.nan) if isinstance(s, str) else s for p, s in zip(points, scored, strict=True)
     ]
-    reasons: dict[int, str] = {}
-    start = 0
-    for point, own in zip(points, scored, strict=True):
-        end = start + len(point.documents)
-        if isinstance(own, str):
-            reasons |= dict.fromkeys(range(start, end), own)
-        start = end
+    each = [own for point, own in zip(points, scored, strict=True) for _ in point.documents]
+    reasons = {i: own for i, own in enumerate(each) if isinstance(own, str)}
     return Scores(np.concatenate([np.empty(0), *values]), reasons, cost)
