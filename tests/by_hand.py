@@ -1,4 +1,4 @@
-"""A Scorer whose scores are given by hand."""
+"""Scorers whose scores are given by hand, or that keep what was asked; decisions at one half."""
 
 from __future__ import annotations
 
@@ -9,8 +9,29 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from citeverifier.cost import Cost
-from citeverifier.records import Pair, Support
+from citeverifier.evaluation.schemes.trials import Trial
+from citeverifier.evaluation.thresholds import DecisionThreshold
+from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.keyword import Keyword
+
+HALF = {level: DecisionThreshold(0.5, "by hand") for level in LEVELS}
+
+
+def right(trial: Trial) -> float:
+    """The score of a verifier that is always right."""
+    return 0.9 if trial.gold else 0.1
+
+
+class Overheard(Keyword):
+    """Word overlap that keeps what was asked, call by call."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[Pair]] = []
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        self.asked.append(list(pairs))
+        return super().score(pairs, level)
 
 
 @dataclass

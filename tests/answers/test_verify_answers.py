@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from by_hand import Overheard
 
 from citeverifier import CiteVerifier
 from citeverifier.records import Document, Pair, RecordError, Support
@@ -22,16 +23,6 @@ DOCUMENTS = [
     {"text": "The Vistula river flows through Kraków and measures 1,047 km."},
 ]
 BOTH = "The Vistula river flows through Kraków and measures 1,047 km"
-
-
-class Counting(Keyword):
-    """Word overlap that counts its calls."""
-
-    calls = 0
-
-    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        self.calls += 1
-        return super().score(pairs, level)
 
 
 @pytest.fixture
@@ -176,11 +167,11 @@ def test_what_is_no_document(verifier: CiteVerifier, documents: object, message:
 
 def test_a_batch_is_the_answers_one_by_one_in_as_many_calls() -> None:
     answers = [f"{BOTH} [1].", f"{BOTH} [1][2][4]. Cats sleep.", "Cats sleep [3]."] * 5
-    single, batch = Counting(), Counting()
+    single, batch = Overheard(), Overheard()
     one = CiteVerifier(single, THRESHOLDS)
     alone = [one.verify(answer, DOCUMENTS) for answer in answers[:3]]
     assert CiteVerifier(batch, THRESHOLDS).verify(answers, [DOCUMENTS] * 15) == alone * 5
-    assert batch.calls <= single.calls
+    assert len(batch.asked) <= len(single.asked)
 
 
 def test_batches_of_other_lengths_are_an_error(verifier: CiteVerifier) -> None:
@@ -209,17 +200,11 @@ def test_of_many_documents_the_best_are_named(verifier: CiteVerifier) -> None:
 
 
 def test_of_thousands_of_documents_each_is_asked_about_once() -> None:
-    asked: list[int] = []
-
-    class Listening(Keyword):
-        def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-            asked.append(len(pairs))
-            return super().score(pairs, level)
-
+    listening = Overheard()
     documents = [*(f"Cats sleep on {i} roofs." for i in range(3000)), "It measures 1,047 km."]
-    [statement] = CiteVerifier(Listening(), THRESHOLDS).verify(f"{BOTH} [3001].", documents).statements
+    [statement] = CiteVerifier(listening, THRESHOLDS).verify(f"{BOTH} [3001].", documents).statements
     assert statement.missing == ()
-    assert sum(asked) < 2 * 3000 + 500  # at both levels, and the best hundred once more
+    assert sum(map(len, listening.asked)) < 2 * 3000 + 500  # at both levels, and the best hundred once more
 
 
 def test_cite_adds_and_leaves(verifier: CiteVerifier) -> None:

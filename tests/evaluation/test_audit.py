@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from by_hand import ByHand
+from by_hand import HALF, ByHand
 
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.audit import audit, check_auditable, planting, reordering
@@ -17,13 +17,10 @@ from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.evaluation.thresholds import DecisionThreshold
-from citeverifier.records import Document, Example, Pair, Support
+from citeverifier.records import Document, Example, Pair
 from citeverifier.text.language import language
 from citeverifier.verifiers.base import Scorer
 from citeverifier.verifiers.keyword import Keyword
-
-THRESHOLDS = {level: DecisionThreshold(0.5, "set by hand") for level in Support}
 
 
 def by(score: Callable[[Pair], float]) -> ByHand:
@@ -41,14 +38,14 @@ def obedient(pair: Pair) -> float:
 
 
 def audited(scheme: Scheme, records: Sequence[Example], verifier: Scorer) -> tuple[dict, dict, list]:  # type: ignore[type-arg]
-    plain, _ = run_scheme(scheme, verifier, records, THRESHOLDS)
-    asked, shares = audit(scheme, verifier, records, THRESHOLDS, plain, seed=13)
+    plain, _ = run_scheme(scheme, verifier, records, HALF)
+    asked, shares = audit(scheme, verifier, records, HALF, plain, seed=13)
     return asked, shares, plain
 
 
 def pair(count: int, identity: str = "p", lang: str = "en") -> Pair:
     documents = tuple(Document(f"Title {i}", f"Text {i}.") for i in range(count))
-    return Pair(identity, "e", "e/s0", lang, "g", "A statement.", documents, "made")
+    return Pair.of("A statement.", documents, lang, id=identity)
 
 
 @pytest.mark.parametrize("count", [2, 3, 10])

@@ -9,15 +9,9 @@ import pytest
 from citeverifier.records import Document, Pair
 from citeverifier.text.rendering import RENDERING, render_document, render_pair
 
-PAIR = Pair(
-    id="p",
-    example="e",
-    statement_id="s",
-    lang="en",
-    group="g",
-    statement="It was founded in 1364.",
-    documents=(Document("Kraków", "A university opened there in 1364."), Document("", "Casimir the Great founded it.")),
-    kind="made",
+PAIR = Pair.of(
+    "It was founded in 1364.",
+    [Document("Kraków", "A university opened there in 1364."), "Casimir the Great founded it."],
     context="When was the university founded?",
 )
 PREMISE = "Kraków: A university opened there in 1364.\n\nCasimir the Great founded it."

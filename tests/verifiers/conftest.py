@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from citeverifier.records import Document, Pair
+from citeverifier.records import Pair
 
 
 def make_pair(statement: str, *texts: str, lang: str = "en", context: str | None = None) -> Pair:
-    documents = tuple(Document("", text) for text in texts)
-    return Pair(f"{statement}/{texts}", "e", "s", lang, "g", statement, documents, "k", context)
+    return Pair.of(statement, texts, lang, id=f"{statement}/{texts}", group="g", context=context)
 
 
 LONG = " ".join(f"River number {i} flows through the old town of place {i}." for i in range(80))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice
 
 import bm25s
@@ -11,14 +10,9 @@ import pytest
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
-from citeverifier.records import Document, Pair, Support
+from citeverifier.records import Pair, Support
 from citeverifier.text.words import words
 from citeverifier.verifiers.bm25 import BM25
-
-
-def pair(statement: str, texts: Sequence[str], lang: str = "en") -> Pair:
-    return Pair("p", "e", "e/s0", lang, "g", statement, tuple(Document("", t) for t in texts), "made")
-
 
 TEXTS = [
     "The Vistula is the longest river of Poland.",
@@ -27,11 +21,11 @@ TEXTS = [
     "Mars, Mars and Mars again: a red planet next to ours.",
 ]
 FITTED = BM25()
-FITTED.fit([pair("x", TEXTS)])
+FITTED.fit([Pair.of("x", TEXTS)])
 
 
 def value(statement: str, *texts: str) -> float:
-    return float(FITTED.score([pair(statement, texts)], Support.FULL).values[0])
+    return float(FITTED.score([Pair.of(statement, texts)], Support.FULL).values[0])
 
 
 def test_the_library_gives_the_same_but_for_the_division() -> None:
@@ -73,11 +67,11 @@ def test_batched_is_single_in_both_languages() -> None:
 
 
 def test_what_cannot_be_scored() -> None:
-    scores = FITTED.score([pair("...", TEXTS), pair("Mars", TEXTS)], Support.FULL)
+    scores = FITTED.score([Pair.of("...", TEXTS), Pair.of("Mars", TEXTS)], Support.FULL)
     assert scores.reasons == {0: "the statement has no words"}
     assert np.isnan(scores.values).tolist() == [True, False]
     with pytest.raises(ValueError, match=r"fitted on \(en\), got 'pl'"):
-        FITTED.score([pair("Mars", TEXTS, "pl")], Support.FULL)
+        FITTED.score([Pair.of("Mars", TEXTS, "pl")], Support.FULL)
     with pytest.raises(RuntimeError, match="fit"):
-        BM25().score([pair("Mars", TEXTS)], Support.FULL)
+        BM25().score([Pair.of("Mars", TEXTS)], Support.FULL)
     assert BM25().needs_training_pairs

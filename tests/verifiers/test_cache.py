@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from by_hand import ByHand
+from by_hand import HALF, ByHand
 
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.run import run_scheme
@@ -18,7 +18,6 @@ from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Example, Pair, Support
 from citeverifier.verifiers import cache as module
 from citeverifier.verifiers.base import Scorer, Scores
@@ -30,7 +29,6 @@ from citeverifier.verifiers.selectors import Listwise
 from .conftest import make_pair
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
-HALF = {PARTIAL: DecisionThreshold(0.5, "x"), FULL: DecisionThreshold(0.5, "x")}
 
 
 @dataclass

@@ -26,11 +26,8 @@ def telltale(pairs: list[Pair]) -> list[Pair]:
     ]
 
 
-def bridge(statement: str, support: Support, number: int = 0) -> Pair:
-    return Pair(
-        id=f"p{number}", example="e", statement_id="e/s0", lang="en", group="e", statement=statement,
-        documents=(Document("Bridge", TEXT),), kind="made", support_min=support, support_max=support,
-    )  # fmt: skip
+def bridge(statement: str, support: Support) -> Pair:
+    return Pair.of(statement, [Document("Bridge", TEXT)], support=(support, support))
 
 
 @pytest.fixture
@@ -39,7 +36,7 @@ def overlap() -> Overlap:
     true = "Anna Nowak opened the old bridge over the Vistula in 1901."
     false = ("Anna Nowak opened the old bridge over the Vistula in 1877.", true.replace("Nowak", "Kowalska"))
     verifier = Overlap()
-    verifier.fit([bridge(true, FULL, i) for i in range(6)] + [bridge(false[i % 2], NONE, 10 + i) for i in range(6)])
+    verifier.fit([bridge(true, FULL)] * 6 + [bridge(statement, NONE) for statement in false] * 3)
     return verifier
 
 

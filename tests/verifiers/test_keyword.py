@@ -15,8 +15,7 @@ from citeverifier.verifiers.keyword import Keyword
 
 
 def pair(statement: str, documents: Sequence[tuple[str, str]], lang: str = "en", context: str | None = None) -> Pair:
-    held = tuple(Document(title, text) for title, text in documents)
-    return Pair("p", "e", "e/s0", lang, "g", statement, held, "made", context)
+    return Pair.of(statement, [Document(*document) for document in documents], lang, context=context)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers import once
 from citeverifier.verifiers.once import Once
 
-PAIR = Pair("p", "e", "s", "en", "g", "Warsaw is big.", (Document("", "Warsaw is large."),), "made")
+PAIR = Pair.of("Warsaw is big.", ["Warsaw is large."])
 
 
 class Counting:

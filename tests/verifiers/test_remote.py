@@ -102,7 +102,7 @@ def test_a_served_checkpoint_scores_as_it_does_here(api: Any, checkpoint: Path, 
 
     model = CrossEncoder(str(checkpoint), device="cpu")
     ours = OrdinalVerifier(str(checkpoint), dtype="float32")
-    some = [*pairs, Pair("c", "e", "s", "en", "g", "It is long.", pairs[0].documents, "k", "What of the Vistula?")]
+    some = [*pairs, Pair.of("It is long.", pairs[0].documents, context="What of the Vistula?")]
     with ScriptedServer(lambda body: answer(body, model.predict(texts_of(body)).tolist())) as server:
         verifier = remote(server, api=api)
         for level in (Support.PARTIAL, Support.FULL):
@@ -113,7 +113,7 @@ def test_a_served_checkpoint_scores_as_it_does_here(api: Any, checkpoint: Path, 
 
 def long_pair(pair: Pair) -> Pair:
     text = " ".join(f"The Vistula is a river, number {i}." for i in range(60))
-    return Pair("long", "e", "s", "en", "g", pair.statement, (Document("Vistula", text),), "k")
+    return Pair.of(pair.statement, [Document("Vistula", text)])
 
 
 def test_lengths_are_counted_as_the_model_counts_them(checkpoint: Path, pairs: list[Pair]) -> None:

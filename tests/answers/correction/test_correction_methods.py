@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from by_hand import Overheard
 from llm_server import CUT, ScriptedServer, says, says_with_logprobs
 
 from citeverifier.answers.correction.by_llm import LLMMatch
@@ -46,16 +47,10 @@ def test_a_scorers_support_is_the_score() -> None:
 
 
 def test_the_question_is_context_only_where_wanted() -> None:
-    seen: list[str | None] = []
-
-    class Watching(Keyword):
-        def score(self, pairs: Any, level: Support) -> Any:
-            seen.extend(pair.context for pair in pairs)
-            return super().score(pairs, level)
-
-    BySupport(Watching()).score([point("The Oder.", question="Which river?")])
-    BySupport(Watching(), context=True).score([point("The Oder.", question="Which river?")])
-    assert seen == [None] * 3 + ["Which river?"] * 3
+    watching = Overheard()
+    BySupport(watching).score([point("The Oder.", question="Which river?")])
+    BySupport(watching, context=True).score([point("The Oder.", question="Which river?")])
+    assert [[pair.context for pair in asked] for asked in watching.asked] == [[None] * 3, ["Which river?"] * 3]
 
 
 def test_choosing_takes_one_that_is_enough_or_two_or_all_that_help_or_none() -> None:

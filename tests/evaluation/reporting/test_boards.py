@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_hand import right
 
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
@@ -29,10 +30,6 @@ from citeverifier.records import Example
 Leave = Callable[..., Path]
 
 
-def good(trial: Trial) -> float:
-    return 0.9 if trial.gold else 0.1
-
-
 def wrong_on_twins(trial: Trial) -> float:
     return 0.8 if trial.gold or trial.setting == "incorrect" else 0.2
 
@@ -48,7 +45,7 @@ def boards(folder: Path, price: float | None = None) -> list[Board]:
 @pytest.fixture
 def two(leave: Leave, tmp_path: Path) -> Path:
     """Two runs on the same trials: a perfect one, and one that takes every twin for true."""
-    for name, score in (("good", good), ("fooled", wrong_on_twins)):
+    for name, score in (("good", right), ("fooled", wrong_on_twins)):
         leave(tmp_path / name, Merged(), load_mini("test", "en"), score, label=name)
     return tmp_path
 
@@ -80,8 +77,8 @@ def test_each_run_is_compared_with_the_best(two: Path) -> None:
 
 
 def test_runs_on_other_data_or_settings_share_no_board(two: Path, leave: Leave) -> None:
-    leave(two / "other_seed", Merged(seed=2), load_mini("test", "en"), good, label="seed")
-    folder = leave(two / "other_data", Merged(), load_mini("test", "en"), good, label="data")
+    leave(two / "other_seed", Merged(seed=2), load_mini("test", "en"), right, label="seed")
+    folder = leave(two / "other_data", Merged(), load_mini("test", "en"), right, label="data")
     summary = json.loads((folder / "metrics.json").read_text())
     (folder / "metrics.json").write_text(json.dumps(summary | {"data": summary["data"] | {"sha256": "1" * 64}}))
     all_boards = boards(two)
@@ -103,7 +100,7 @@ def test_runs_that_were_asked_something_else_are_not_compared(two: Path) -> None
 
 def test_only_trials_that_both_scored_are_compared(two: Path, leave: Leave) -> None:
     def gaps(trial: Trial) -> float:
-        return math.nan if trial.setting == "incorrect" else good(trial)
+        return math.nan if trial.setting == "incorrect" else right(trial)
 
     leave(two / "gaps", Merged(), load_mini("test", "en"), gaps, label="gaps")
     (board,) = boards(two)
@@ -115,7 +112,7 @@ def test_only_trials_that_both_scored_are_compared(two: Path, leave: Leave) -> N
 
 
 def test_costs_are_per_thousand_statements(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    leave(tmp_path / "a", Merged(), [worked_example], good, label="a", cost=Cost(3.6, 5, 5, tokens=500))
+    leave(tmp_path / "a", Merged(), [worked_example], right, label="a", cost=Cost(3.6, 5, 5, tokens=500))
     (board,) = boards(tmp_path, price=2.0)
     values = {key: cell.value for key, cell in board.rows[0].cells.items() if key.startswith("cost.")}
     # two statements: the one and its twin
@@ -138,13 +135,13 @@ def test_errors_by_edit_need_no_twins(leave: Leave, worked_example: Example, tmp
 
 
 def test_statement_only_is_a_reference(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    leave(tmp_path / "a", Merged(), [worked_example], good, label="statement_only")
+    leave(tmp_path / "a", Merged(), [worked_example], right, label="statement_only")
     assert boards(tmp_path)[0].rows[0].figures == "reference"
 
 
 def test_citing_nothing_stands_in_the_citing_tables(leave: Leave, tmp_path: Path) -> None:
     records = load_mini("test", "en")
-    leave(tmp_path / "a", CiteSeparate(), records, good, label="good")
+    leave(tmp_path / "a", CiteSeparate(), records, right, label="good")
     leave(tmp_path / "b", CiteSeparate(), records, lambda trial: 0.1, label="never")
     (board,) = boards(tmp_path)
     (row,) = [row for row in board.rows if row.name == "citing nothing"]

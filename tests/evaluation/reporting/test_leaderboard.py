@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from by_hand import right
 from typer.testing import CliRunner
 
 from citeverifier.cli import app
@@ -28,10 +29,6 @@ from citeverifier.records import Example
 
 Leave = Callable[..., Path]
 VOID = {"meta", "input", "br", "link", "img"}
-
-
-def good(trial: Trial) -> float:
-    return 0.9 if trial.gold else 0.1
 
 
 class Balance(HTMLParser):
@@ -68,11 +65,10 @@ def html(leave: Leave, tmp_path_factory: pytest.TempPathFactory) -> str:
     tmp_path = tmp_path_factory.mktemp("runs")
     for lang in ("en", "pl"):
         records = load_mini("test", lang)
-        leave(
-            tmp_path / f"a-{lang}", Separate(), records, good, label="good", lang=lang, cost=Cost(2.0, 9, 9, tokens=100)
-        )
+        cost = Cost(2.0, 9, 9, tokens=100)
+        leave(tmp_path / f"a-{lang}", Separate(), records, right, label="good", lang=lang, cost=cost)
         leave(tmp_path / f"b-{lang}", Separate(), records, lambda trial: 0.6, label="<b>sure</b>", lang=lang)
-    leave(tmp_path / "c", Merged(), load_mini("test", "en"), good, label="good")
+    leave(tmp_path / "c", Merged(), load_mini("test", "en"), right, label="good")
     return page(boards_of(read_runs([tmp_path])[0]), [], [])
 
 
@@ -126,7 +122,7 @@ def test_rows_say_whose_figures_they_are(html: str) -> None:
 
 def test_pictures_of_many_runs_show_the_best_and_say_so(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
     for i in range(PICTURED + 3):
-        leave(tmp_path / f"{i}", Merged(), [worked_example], good, label=f"verifier {i}")
+        leave(tmp_path / f"{i}", Merged(), [worked_example], right, label=f"verifier {i}")
     html = page(boards_of(read_runs([tmp_path])[0]), [], [])
     parsed(html)
     assert html.count('<tr class="measured">') == PICTURED + 3
@@ -134,7 +130,7 @@ def test_pictures_of_many_runs_show_the_best_and_say_so(leave: Leave, worked_exa
 
 
 def test_warnings_and_problems_stand_on_top(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    leave(tmp_path / "a", Merged(), [worked_example], good, label="a")
+    leave(tmp_path / "a", Merged(), [worked_example], right, label="a")
     html = page(boards_of(read_runs([tmp_path])[0]), ["WARNING: many"], ["one thing"])
     assert html.index("WARNING: many") < html.index("one thing") < html.index("<main>")
 
@@ -147,10 +143,10 @@ def test_a_run_without_a_scored_trial_has_its_row(leave: Leave, worked_example: 
 
 
 def test_cascades_show_what_they_pass_on(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    leave(tmp_path / "a", Merged(), [worked_example], good, label="plain")
+    leave(tmp_path / "a", Merged(), [worked_example], right, label="plain")
     assert "passed on" not in page(boards_of(read_runs([tmp_path])[0]), [], [])
     cost = Cost(1.0, 10, 10, notes={"passed_on": 4})
-    leave(tmp_path / "b", Merged(), [worked_example], good, label="both", cost=cost)
+    leave(tmp_path / "b", Merged(), [worked_example], right, label="both", cost=cost)
     html = page(boards_of(read_runs([tmp_path])[0]), [], [])
     parsed(html)
     assert "Cascades: F1 against share passed on" in html
@@ -165,7 +161,7 @@ def noisy(trial: Trial) -> float:
 
 
 def gaps(trial: Trial) -> float:
-    return math.nan if hash_of(trial) % 4 == 0 else good(trial)
+    return math.nan if hash_of(trial) % 4 == 0 else right(trial)
 
 
 def hash_of(trial: Trial) -> int:
@@ -177,7 +173,7 @@ def runs(tmp_path: Path, leave: Leave) -> Path:
     folder = tmp_path / "runs"
     for lang in ("en", "pl"):
         leave(folder / f"a-{lang}", Separate(), load_mini("test", lang), noisy, label="keyword", lang=lang)
-    leave(folder / "deep/b", Separate(), load_mini("test", "en"), good, label="good")
+    leave(folder / "deep/b", Separate(), load_mini("test", "en"), right, label="good")
     leave(folder / "c", Merged(), load_mini("test", "en"), noisy, label="keyword")
     return folder
 

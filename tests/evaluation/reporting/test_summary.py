@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from by_hand import right
 from sklearn.metrics import f1_score, roc_auc_score
 
 from citeverifier.cost import Cost
@@ -120,9 +121,6 @@ def test_refined_settings_count_together_too(evaluate: Evaluate, worked_example:
 def test_unscored_trials_are_left_out_of_the_headline_and_wrong_beside_it(
     evaluate: Evaluate, worked_example: Example
 ) -> None:
-    def right(trial: Trial) -> float:
-        return 0.9 if trial.gold else 0.1
-
     _, summary = evaluate(Merged(), [worked_example], unscored("correct", "removed", otherwise=right))
     assert (summary["n"], summary["unscored"]) == (5, 2)
     assert summary["counts"] == {"tp": 1, "fn": 0, "fp": 0, "tn": 2}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from by_hand import HALF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,6 @@ from citeverifier.records import Document, Example, Statement, Support
 
 from .conftest import ScorerByHand
 
-HALF = {Support.FULL: DecisionThreshold(0.5, "by hand")}
 Of = Callable[[str, tuple[str, ...]], float]
 
 

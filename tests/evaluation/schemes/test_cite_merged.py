@@ -18,8 +18,6 @@ from citeverifier.records import Document, Example, Statement, Support
 
 from .conftest import ScorerByHand
 
-HALF = {Support.FULL: DecisionThreshold(0.5, "by hand")}
-
 
 def run(
     example: Example, of: Callable[[str, tuple[str, ...]], float], threshold: float = 0.5

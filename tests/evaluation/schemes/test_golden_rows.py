@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from by_hand import HALF
 
 from citeverifier.evaluation.reporting.summary import summarise
 from citeverifier.evaluation.run import run_scheme
@@ -14,13 +15,12 @@ from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.evaluation.thresholds import DecisionThreshold, Fitted
-from citeverifier.records import Document, Example, Statement, Support
+from citeverifier.evaluation.thresholds import Fitted
+from citeverifier.records import Document, Example, Statement
 from citeverifier.verifiers.base import Scorer, Selector
 
 from .conftest import ScorerByHand, SelectorByHand
 
-HALF = {level: DecisionThreshold(0.5, "by hand") for level in (Support.PARTIAL, Support.FULL)}
 Counts = tuple[int, int, int, int]  # TP, FN, FP, TN
 Chosen = dict[str, set[str]]
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from by_hand import ByHand
+from by_hand import HALF, ByHand
 
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.merged import Merged
@@ -15,7 +15,6 @@ from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Example, Pair, Support
 
 PARTIAL, FULL = Support.PARTIAL, Support.FULL
-HALF = {PARTIAL: DecisionThreshold(0.5, "by hand"), FULL: DecisionThreshold(0.5, "by hand")}
 
 
 def number(pair: Pair) -> int:

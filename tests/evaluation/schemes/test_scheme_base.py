@@ -16,7 +16,7 @@ from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.evaluation.schemes.trials import Asker, Prediction, Trial
+from citeverifier.evaluation.schemes.trials import Asker, Trial
 from citeverifier.records import Document, Example, Statement, Support
 
 SCHEMES = (Merged, Separate, CiteSeparate, CiteMerged, CiteList)
@@ -177,8 +177,3 @@ def test_the_default_decision_is_at_one_half(worked_example: Example) -> None:
 def test_scores_must_be_as_many_as_trials(worked_example: Example) -> None:
     with pytest.raises(ValueError, match="shorter"):
         decide(Separate().trials([worked_example]), [0.5], {}, THRESHOLDS)
-
-
-def test_an_unscored_prediction_has_no_default(worked_example: Example) -> None:
-    trial = Separate().trials([worked_example])[0]
-    assert Prediction(trial, None, 0.0, None, "no answer").decided(default=True) is None

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from by_hand import right
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,10 +23,6 @@ from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.records import Document, Example, Statement, Support
 
 Score = Callable[[Trial], float]
-
-
-def right(trial: Trial) -> float:
-    return 0.9 if trial.gold else 0.1
 
 
 def wrong(trial: Trial) -> float:

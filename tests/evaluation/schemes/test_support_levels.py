@@ -105,8 +105,8 @@ def cited() -> list[Pair]:
     """A statement with two citations, full and partial, in chunks of eight words; another with none."""
 
     def pair(name: str, statement: str, label: Support, text: str, *evidence: str) -> Pair:
-        documents = (Document("T", text),)
-        return Pair(name, "e", statement, "en", "g", "S.", documents, "k", None, label, label, evidence=evidence)
+        both = (label, label)
+        return Pair.of("S.", [Document("T", text)], id=name, statement_id=statement, support=both, evidence=evidence)
 
     return [
         pair("a", "s0", FULL, PAGE, "The Vistula is long."),
