@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from own_process import REPOSITORY, alone, imported
 
-REPOSITORY = Path(__file__).parents[1]
 LIGHT = {
     "train.py --help": (str(REPOSITORY / "train.py"), "--help"),
     "citeverifier --help": ("-m", "citeverifier", "--help"),
@@ -38,13 +34,5 @@ LIGHT = {
 
 @pytest.mark.parametrize("command", LIGHT)
 def test_loads_no_torch(command: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", *LIGHT[command]], cwd=tmp_path, capture_output=True, text=True,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)}, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    modules = set(re.findall(r"^import time:[^|]+\|[^|]+\|\s+(\w+)", done.stderr, flags=re.MULTILINE))
-    assert "__future__" in modules, "importtime told nothing"
-    assert modules.isdisjoint(
-        {"torch", "transformers", "accelerate", "datasets", "sklearn", "fastapi", "uvicorn", "mcp"}
-    )
+    heavy = {"torch", "transformers", "accelerate", "datasets", "sklearn", "fastapi", "uvicorn", "mcp"}
+    assert imported(alone(tmp_path, *LIGHT[command])).isdisjoint(heavy)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -18,6 +15,7 @@ import pytest
 import yaml
 from in_process import run_program
 from omegaconf import OmegaConf
+from own_process import REPOSITORY, alone, imported
 from sklearn.metrics import f1_score, roc_auc_score
 
 from citeverifier.commands.entry import language_of
@@ -25,7 +23,6 @@ from citeverifier.commands.eval import fitting_data, limited
 from citeverifier.data.mini import load_mini
 from citeverifier.records import Pair, example_to_json, pair_to_json, write_jsonl
 
-REPOSITORY = Path(__file__).parents[2]
 HEAVY = ("torch", "transformers", "datasets", "peft", "wandb")
 FILES = {
     "predictions.jsonl", "metrics.json", "report.md", "settings.png", "reliability.png", "provenance.json", "config",
@@ -33,14 +30,6 @@ FILES = {
 }  # fmt: skip
 SCHEMES = ("merged", "separate", "cite_separate", "cite_merged", "citation_prf", "pairs", "support_levels")
 IN_ROUNDS = ("cite_merged", "citation_prf")
-
-
-def python(folder: Path, *arguments: str, **environment: str) -> CompletedProcess[str]:
-    """A Python process in `folder`, with the package on its path."""
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
 
 
 def evaluate(folder: Path, *overrides: str) -> CompletedProcess[str]:
@@ -57,13 +46,6 @@ def refused(folder: Path, *overrides: str) -> str:
     message, hint = done.stderr.splitlines()
     assert hint == "(HYDRA_FULL_ERROR=1 shows where)"
     return message.removeprefix("error: ")
-
-
-def imported(done: CompletedProcess[str]) -> set[str]:
-    """Top-level packages that a process under `-X importtime` imported."""
-    modules = set(re.findall(r"^import time:[^|]+\|[^|]+\|\s+(\w+)", done.stderr, flags=re.MULTILINE))
-    assert modules, "importtime told nothing"
-    return modules
 
 
 @dataclass(frozen=True)
@@ -92,9 +74,7 @@ def only_run(folder: Path, name: str) -> Run:
 def single(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, CompletedProcess[str]]:
     """scheme=separate lang=pl verifier=keyword, with its imports on stderr."""
     folder = tmp_path_factory.mktemp("single")
-    overrides = ("scheme=separate", "lang=pl", "verifier=keyword")
-    done = python(folder, "-X", "importtime", str(REPOSITORY / "eval.py"), *overrides, COLUMNS="40")
-    assert done.returncode == 0, done.stderr
+    done = alone(folder, str(REPOSITORY / "eval.py"), "scheme=separate", "lang=pl", "verifier=keyword")
     return only_run(folder, "separate-pl-keyword"), done
 
 
@@ -500,8 +480,7 @@ def test_a_mistake_is_said_at_once(tmp_path: Path, overrides: tuple[str, ...], m
 
 
 def test_help_lists_the_choices_and_imports_no_torch(tmp_path: Path) -> None:
-    done = python(tmp_path, "-X", "importtime", str(REPOSITORY / "eval.py"), "--help")
-    assert done.returncode == 0, done.stderr
+    done = alone(tmp_path, str(REPOSITORY / "eval.py"), "--help")
     listed = {
         line.split(":")[0]: set(line.split(": ")[1].split(", ")) for line in done.stdout.splitlines() if ": " in line
     }

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -19,6 +15,7 @@ from hydra.utils import get_method, get_object
 from in_process import run_program
 from llm_server import ScriptedServer
 from omegaconf import OmegaConf
+from own_process import alone, imported
 from rating_cases import annotation, citebench
 from scripted_rater import rater as scripted
 from typer.testing import CliRunner
@@ -27,7 +24,6 @@ from citeverifier.cli import app
 from citeverifier.paths import configs_dir
 from citeverifier.rating.read_responses import read_responses
 
-REPOSITORY = Path(__file__).parents[2]
 RATERS = sorted(path.stem for path in (configs_dir() / "rater").glob("*.yaml"))
 HEAVY = {"torch", "transformers", "datasets", "peft", "wandb"}
 
@@ -39,16 +35,10 @@ def command(folder: Path, name: str, *overrides: str, code: int = 0) -> Complete
     return done
 
 
-def alone(folder: Path, name: str, *overrides: str) -> CompletedProcess[str]:
+def light(folder: Path, name: str, *overrides: str) -> CompletedProcess[str]:
     """The same in a process of its own, which loads no torch."""
-    environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "COLUMNS": "40"}
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", f"citeverifier.commands.{name}", *overrides],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    modules = set(re.findall(r"^import time:[^|]+\|[^|]+\|\s+(\w+)", done.stderr, flags=re.MULTILINE))
-    assert modules.isdisjoint(HEAVY)
+    done = alone(folder, "-m", f"citeverifier.commands.{name}", *overrides)
+    assert imported(done).isdisjoint(HEAVY)
     return done
 
 
@@ -79,7 +69,7 @@ def people(folder: Path) -> tuple[str, str]:
 
 
 def test_local_on_planted_defects(tmp_path: Path) -> None:
-    done = alone(
+    done = light(
         tmp_path, "rate", "rater=local", "verifier=keyword", "data.path=defects", "data.split=dev", "lang=en",
         "improve=1", "hydra.run.dir=run",
     )  # fmt: skip
@@ -147,7 +137,7 @@ def test_nothing_to_fit_on(tmp_path: Path) -> None:
 
 
 def test_generated_answers_are_rated_side_by_side(tmp_path: Path, server: ScriptedServer) -> None:
-    for documents, runs in (("retrieved", alone), ("oracle", command)):
+    for documents, runs in (("retrieved", light), ("oracle", command)):
         done = runs(
             tmp_path, "generate", "data.split=dev", f"documents={documents}", f"hydra.run.dir={documents}",
             *by_llm(server),
