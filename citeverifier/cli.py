@@ -73,6 +73,7 @@ def verify(
 
 
 @app.command(epilog=f"Exit codes: 0 fine, {_EXITS}")
+@plain_errors()
 def cite(
     source: Source, model: Model = None, threshold: Threshold = None, lang: Lang = None, as_json: Json = False
 ) -> None:
@@ -83,6 +84,7 @@ def cite(
 
 
 @app.command(epilog=f"Exit codes: 0 fine, {_EXITS}")
+@plain_errors()
 def fix(
     source: Source,
     model: Model = None,

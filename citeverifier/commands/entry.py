@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
 from citeverifier.commands.config_store import share_config_store
+from citeverifier.commands.errors import plain_errors
 from citeverifier.paths import configs_dir
 from citeverifier.processes import join, leave, one_console, started
 from citeverifier.records import open_text
@@ -22,11 +23,12 @@ from citeverifier.records import open_text
 def entry(config_name: str) -> Callable[[Callable[[DictConfig], None]], Callable[[], None]]:
     """`hydra.main` for one of configs/*.yaml. Configs may use `${started:%Y-%m-%d}`, the same in every process.
 
-    Hydra's own `${now:...}` would give each process a folder of its own.
+    Hydra's own `${now:...}` would give each process a folder of its own. A user's mistake ends in one line.
     """
 
     def decorate(task: Callable[[DictConfig], None]) -> Callable[[], None]:
-        app = hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name=config_name)(task)
+        composed = hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name=config_name)
+        app = composed(plain_errors()(task))
 
         @wraps(task)
         def main() -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf
 
 from citeverifier.commands.entry import entry
-from citeverifier.commands.errors import plain_errors
 
 if TYPE_CHECKING:
     from citeverifier.cost import Cost
@@ -166,8 +165,7 @@ def _finished(folder: Path, identity: dict[str, Any]) -> bool:
 @entry("eval")
 def main(config: DictConfig) -> None:
     """Evaluate."""
-    with plain_errors():
-        run(config)
+    run(config)
 
 
 if __name__ == "__main__":

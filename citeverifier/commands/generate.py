@@ -9,7 +9,6 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from citeverifier.commands.entry import entry
-from citeverifier.commands.errors import plain_errors
 from citeverifier.records import Example, example_to_json, write_jsonl
 
 log = logging.getLogger(__name__)
@@ -79,8 +78,7 @@ def _only_cited(example: Example) -> Example:
 @entry("generate")
 def main(config: DictConfig) -> None:
     """Generate."""
-    with plain_errors():
-        run(config)
+    run(config)
 
 
 if __name__ == "__main__":

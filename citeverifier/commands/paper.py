@@ -15,7 +15,6 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from citeverifier.commands.entry import entry
-from citeverifier.commands.errors import plain_errors
 
 HUB = "hotpotqa/hotpot_qa"
 PROGRAMS = {"python": [sys.executable], "citeverifier": [sys.executable, "-m", "citeverifier"]}
@@ -102,8 +101,7 @@ def _mark(marker: Path, command: str) -> None:
 @entry("paper")
 def main(config: DictConfig) -> None:
     """Walk the road."""
-    with plain_errors():
-        run(config)
+    run(config)
 
 
 if __name__ == "__main__":

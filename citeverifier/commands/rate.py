@@ -11,7 +11,6 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from citeverifier.commands.entry import entry
-from citeverifier.commands.errors import plain_errors
 
 if TYPE_CHECKING:
     from citeverifier.rating.read_responses import BadRecord
@@ -122,8 +121,7 @@ def make_rater(config: DictConfig) -> Rater:
 @entry("rate")
 def main(config: DictConfig) -> None:
     """Rate."""
-    with plain_errors():
-        run(config)
+    run(config)
 
 
 if __name__ == "__main__":

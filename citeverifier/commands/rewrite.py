@@ -11,7 +11,6 @@ from rich.text import Text
 
 from citeverifier.answers.report_files import REPORTS
 from citeverifier.commands.answer_files import FiledAnswer, finish, print_json, read_files, run
-from citeverifier.commands.errors import plain_errors
 
 if TYPE_CHECKING:
     from citeverifier.answers.answer_record import AnswerRecord
@@ -29,10 +28,9 @@ def rewrite(
 ) -> None:
     """Print each answer with other citations, and what changed."""
     console = Console(highlight=False)
-    with plain_errors():
-        if Path(source).suffix.lower() in REPORTS:
-            raise ValueError(f"{source}: expected a JSON or JSONL file of answers; reports are for citeverifier verify")
-        read = read_files([source], lang)
+    if Path(source).suffix.lower() in REPORTS:
+        raise ValueError(f"{source}: expected a JSON or JSONL file of answers; reports are for citeverifier verify")
+    read = read_files([source], lang)
 
     def show(answer: FiledAnswer, result: RewrittenAnswer) -> None:
         print_json(answer, result) if as_json else _print(console, result)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf
 
 from citeverifier.commands.entry import entry
-from citeverifier.commands.errors import plain_errors
 from citeverifier.processes import rank
 
 if TYPE_CHECKING:
@@ -84,8 +83,7 @@ def _write_card(folder: Path, licence: str | None) -> None:
 @entry("train")
 def main(config: DictConfig) -> None:
     """Train, and end with the checkpoint's path."""
-    with plain_errors():
-        print(f"checkpoint: {run(config).folder}")
+    print(f"checkpoint: {run(config).folder}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from citeverifier.answers.answer_results import CitationResult, Judgement, StatementResult, VerifiedAnswer
 from citeverifier.commands.answer_files import FiledAnswer, finish, print_json, read_files, run
-from citeverifier.commands.errors import plain_errors
 from citeverifier.commands.failures import Finding, Gate, findings_of, full_of_scored
 from citeverifier.commands.verify_formats import github, junit, sarif
 from citeverifier.records import Support
@@ -33,9 +32,8 @@ def verify(
 ) -> None:  # fmt: skip
     """Print what is found in a form; exit with 1 where the gate says so."""
     console = Console(highlight=False)
-    with plain_errors():
-        left = gate.known()
-        read = read_files(sources, lang, pages)
+    left = gate.known()
+    read = read_files(sources, lang, pages)
     findings: list[Finding] = []
 
     def show(answer: FiledAnswer, result: VerifiedAnswer) -> None:
