@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
-from citeverifier.text.markers import Marker, find_markers, may_begin_marker
+from citeverifier.text.markers import SPACES, Marker, find_markers, may_begin_marker
 
-_SPACES = " \t\u00a0"
-_BEHIND = frozenset(_SPACES + ".,;:!?…)\"'”’»*_")  # what may follow the markers of a point
+_BEHIND = frozenset(SPACES + ".,;:!?…)\"'”’»*_")  # what may follow the markers of a point
 _OPENING = frozenset("[【")
 
 
@@ -71,7 +70,7 @@ class PointReader:
         if self._ended:
             return len(self.text)
         place = self._seen
-        while place > self.closed and self.text[place - 1] in _SPACES:
+        while place > self.closed and self.text[place - 1] in SPACES:
             place -= 1
         return place
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer
-from citeverifier.text.markers import MarkerRun, remove_markers
+from citeverifier.text.markers import SPACES, MarkerRun, remove_markers
 
 _ENDS = ".!?…"
 _CLOSERS = "\"'”’»)]"
-_SPACES = " \t\u00a0"
 
 Value = TypeVar("Value")
 
@@ -127,7 +126,7 @@ def _reprint(text: str, run: MarkerRun, style: Style, positions: Sequence[int]) 
 def _insert(answer: ReadAnswer, point: FactualPoint, style: Style, positions: Sequence[int]) -> tuple[int, int, str]:
     """New markers at the end of a point: before or behind its full stop, as the answer's others stand."""
     said = answer.text[point.start : point.end]
-    before = point.start + len(said.rstrip(_ENDS).rstrip(_SPACES))
+    before = point.start + len(said.rstrip(_ENDS).rstrip(SPACES))
     ends = [point.end, before] if style.after_stop else [before, point.end]
     places = [*ends, *range(point.end + 1, len(answer.text) + 1)]
     place = next((place for place in places if _is_free(answer, place)), len(answer.text))
@@ -156,8 +155,8 @@ def _run_style(text: str, run: MarkerRun) -> Style:
     comma = re.search(r"[,;]\s*", said)
     dash = re.search(r"\d\s*([-–—])\s*\D*\d", re.sub(r"†[^,;]*", "", said))
     gap = text[: run.start]
-    gap = gap[len(gap.rstrip(_SPACES)) :]
-    leads = text[: run.start].rstrip(_SPACES)[-1:] in ("", "\n")
+    gap = gap[len(gap.rstrip(SPACES)) :]
+    leads = text[: run.start].rstrip(SPACES)[-1:] in ("", "\n")
     return Style(
         opening=printed[0],
         closing=printed[-1],
@@ -172,7 +171,7 @@ def _run_style(text: str, run: MarkerRun) -> Style:
 
 def _behind_stop(text: str, run: MarkerRun) -> bool | None:
     """Whether a run stands behind a full stop (True) or before it (False)."""
-    if text[: run.start].rstrip(_SPACES).rstrip(_CLOSERS)[-1:] in tuple(_ENDS):
+    if text[: run.start].rstrip(SPACES).rstrip(_CLOSERS)[-1:] in tuple(_ENDS):
         return True
     return False if text[run.end : run.end + 1] in tuple(_ENDS) else None
 

@@ -17,7 +17,7 @@ from citeverifier.text.language import words_of_all
 from citeverifier.text.sentences import sentences
 
 _PART = re.compile(r"(\d+)(?:\s*[-–—]\s*\D*(\d+))?")
-_SPACES = " \t\u00a0"
+SPACES = " \t\u00a0"
 
 Span = tuple[int, int]
 
@@ -155,7 +155,7 @@ def marker_runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:
     """The markers of a text, neighbouring ones together."""
     groups: list[list[Marker]] = []
     for marker in markers:
-        if groups and not text[groups[-1][-1].end : marker.start].strip(_SPACES):
+        if groups and not text[groups[-1][-1].end : marker.start].strip(SPACES):
             groups[-1].append(marker)
         else:
             groups.append([marker])
@@ -205,11 +205,11 @@ def remove_markers(text: str, count: int, skip: Sequence[Span] = (), signs: Sequ
 def _cut(text: str, start: int, end: int) -> tuple[int, int, str]:
     """What goes with a run of markers, and what stands in its place."""
     before = start
-    while before and text[before - 1] in _SPACES:
+    while before and text[before - 1] in SPACES:
         before -= 1
     following = text[end : end + 1]
     if not before or text[before - 1] == "\n":  # a marker that leads its line goes with the spaces after it
-        while text[end : end + 1] and text[end] in _SPACES:
+        while text[end : end + 1] and text[end] in SPACES:
             end += 1
         return start, end, ""
     if not following.isalnum() and following not in tuple("([„“\"'«"):
@@ -217,22 +217,18 @@ def _cut(text: str, start: int, end: int) -> tuple[int, int, str]:
     return start, end, " " if before == start else ""
 
 
-def cited_sentences(unmarked: Unmarked, lang: str, within: Span | None = None) -> list[CitedSentence]:
-    """The sentences of the text, or of the part of it that `original[within]` became, each with its markers.
+def cited_sentences(unmarked: Unmarked, lang: str, within: Span) -> list[CitedSentence]:
+    """The sentences of what `original[within]` became in the text, each with its markers.
 
     A marker belongs to the sentence that it stands in or right behind ("... here. [1]"); one that leads a line, to the
     sentence that follows.
     """
-    first, last = 0, len(unmarked.text)
-    markers = unmarked.markers
-    if within is not None:
-        first, last = unmarked.place(within[0]), unmarked.place(within[1])
-        low, high = (bisect_left(markers, place, key=lambda marker: marker.start) for place in within)
-        markers = markers[low:high]
+    first, last = unmarked.place(within[0]), unmarked.place(within[1])
+    low, high = (bisect_left(unmarked.markers, place, key=lambda marker: marker.start) for place in within)
     part = unmarked.text[first:last]
     spans = [(first + start, first + end) for start, end in sentence_spans(part, sentences(part, lang))]
     owned: list[list[Marker]] = [[] for _ in spans]
-    for marker in markers:
+    for marker in unmarked.markers[low:high]:
         place = unmarked.place(marker.start)
         line = max(first, unmarked.text.rfind("\n", first, place) + 1)
         leads = not unmarked.text[line:place].strip()

@@ -113,7 +113,7 @@ def test_round_trip(text: str) -> None:
 @given(TEXTS, st.sampled_from(["en", "pl"]))
 def test_no_marker_and_no_word_is_lost_among_sentences(text: str, lang: str) -> None:
     unmarked = remove_markers(text, 10)
-    found = cited_sentences(unmarked, lang)
+    found = cited_sentences(unmarked, lang, (0, len(text)))
     assert "".join("".join(s.text.split()) for s in found) == "".join(unmarked.text.split())
     assert all(unmarked.text[s.start : s.end] == s.text for s in found)
     if found:
@@ -135,12 +135,12 @@ def test_no_marker_and_no_word_is_lost_among_sentences(text: str, lang: str) -> 
     ],
 )  # fmt: skip
 def test_sentences_with_their_citations(lang: str, text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
-    found = cited_sentences(remove_markers(text, 10), lang)
+    found = cited_sentences(remove_markers(text, 10), lang, (0, len(text)))
     assert [(sentence.text, sentence.positions) for sentence in found] == expected
 
 
 def test_a_sentence_reports_what_it_cites_in_vain() -> None:
-    [sentence] = cited_sentences(remove_markers("It is so [2][14, 2].", 10), "en")
+    [sentence] = cited_sentences(remove_markers("It is so [2][14, 2].", 10), "en", (0, 20))
     assert (sentence.positions, sentence.out_of_range) == ((1,), (14,))
 
 
