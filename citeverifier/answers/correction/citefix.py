@@ -20,7 +20,7 @@ from citeverifier.answers.fixed_points import Count
 from citeverifier.cost import Cost
 from citeverifier.evaluation.schemes.base import ACCURACY, MetricColumn, Scheme
 from citeverifier.evaluation.schemes.shares import Share
-from citeverifier.evaluation.schemes.trials import Asker, Prediction, Trial
+from citeverifier.evaluation.schemes.trials import Asker, Prediction, Trial, by_statement
 from citeverifier.evaluation.thresholds import Fitted, FittingData
 from citeverifier.metrics.bootstrap import Estimate, Resamples
 from citeverifier.records import Example, Support
@@ -126,7 +126,7 @@ class CiteFix(Scheme):
             cost += batch_cost
         threshold = None if verifier.thresholds is None else verifier.thresholds[self.level]
         changes = [change for answer, after in zip(answers, fixed, strict=True) for change in _changes(answer, after)]
-        by_fact = [list(same) for _, same in groupby(trials, key=_fact_of)]
+        by_fact = [list(same) for _, same in groupby(trials, key=lambda trial: trial.statement)]
         predictions = [
             _prediction(trial, change, threshold)
             for same, change in zip(by_fact, changes, strict=True)
@@ -143,8 +143,7 @@ class CiteFix(Scheme):
         method; wrongly_cited: of these, those that another one supports; finding_accuracy: whether it says so rightly.
         """
         shares: list[Share] = []
-        for _, group in groupby(predictions, key=lambda prediction: _fact_of(prediction.trial)):
-            asked = list(group)
+        for asked in by_statement(predictions).values():
             if any(prediction.decision is None for prediction in asked):
                 continue
             example, twin = asked[0].trial.pair.example, asked[0].trial.setting.startswith("corrupted")
@@ -177,10 +176,6 @@ def _setting(fact: Fact, position: int) -> str:
 def _cited(trial: Trial) -> bool:
     """Whether the fact cited the document before."""
     return trial.setting in ("right", "corrupted.cited") or trial.setting.startswith("wrong")
-
-
-def _fact_of(trial: Trial) -> tuple[str, str]:
-    return trial.pair.statement_id, trial.pair.lang
 
 
 def _changes(answer: BrokenAnswer, fixed: RewrittenAnswer) -> list[Change | None]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_hand import right
 
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
@@ -65,7 +66,7 @@ def test_tables_and_pictures(evaluate: Evaluate, pairs: list[Pair], tmp_path: Pa
 
 
 def test_twins_by_edit(evaluate: Evaluate, worked_example: Example, tmp_path: Path) -> None:
-    predictions, summary = evaluate(Merged(), [worked_example], lambda trial: 0.9 if trial.gold else 0.1)
+    predictions, summary = evaluate(Merged(), [worked_example], right)
     text = write_report(tmp_path, summary, predictions).read_text(encoding="utf-8")
     edits = next(table for table in tables(text) if table[0][0] == "edit")
     assert edits == [["edit", "twin accuracy"], ["date", "1.000 [1.000, 1.000]"]]
@@ -109,7 +110,7 @@ def test_no_trials_are_no_warning() -> None:
 def test_an_audit_is_shown_with_what_could_not_be_asked(
     evaluate: Evaluate, worked_example: Example, tmp_path: Path
 ) -> None:
-    predictions, summary = evaluate(Separate(), [worked_example], lambda trial: 0.9 if trial.gold else 0.1)
+    predictions, summary = evaluate(Separate(), [worked_example], right)
     injection = {
         "trials": 4, "flipped_to_true": 0.25, "mean_shift": 0.1, "mean_abs_shift": 0.2,
         "intervals": {"flipped_to_true": [0.0, 0.5]},
