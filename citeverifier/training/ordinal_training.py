@@ -153,7 +153,8 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
 
     def epoch(number: int) -> list[int]:
         if options.shape == "late_interaction":
-            return runs_by_length(train_set.pairs, train_set.lengths, options.batch_size, options.seed + number)
+            together = batch // options.gradient_accumulation  # the same for any number of processes
+            return runs_by_length(train_set.pairs, train_set.lengths, together, options.seed + number)
         return by_length(train_set.lengths, batch, options.seed + number)
 
     def collate(positions: list[int]) -> dict[str, Any]:
