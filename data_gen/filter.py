@@ -11,7 +11,7 @@ from typing import Literal
 from citeverifier.answers.in_step import in_step
 from citeverifier.answers.judging import Judge
 from citeverifier.cost import Cost
-from citeverifier.records import Example, Pair, Support, statement_id
+from citeverifier.records import LEVELS, Example, Pair, Support, statement_id
 from data_gen.stage import CLOSING, Outcome, Step, drop, keep, without_twin
 from data_gen.tools import Tools
 
@@ -26,9 +26,11 @@ def judging(check: Callable[[Example], Checking], tools: Tools, level: str, thre
     """A step that asks the verifier: `check` yields a record's pairs, gets their verdicts, returns an outcome.
 
     A pair is supported where its score at `level` reaches the threshold: the given one, else the verifier's own, else
-    0.5. The first outcome of a batch carries what the batch cost.
+    0.5. The first outcome of a batch carries what the batch cost. ValueError for level none.
     """
     support = Support.parse(level)
+    if support not in LEVELS:
+        raise ValueError(f"level: expected {' or '.join(each.label for each in LEVELS)}, got {level}")
 
     def run(records: Iterator[Example]) -> Iterator[Outcome]:
         judge = Judge(tools.verifier())

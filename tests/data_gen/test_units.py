@@ -120,6 +120,11 @@ def test_unscored_is_counted_apart(tmp_path: Path) -> None:
     assert tally.dropped == {"statement unscored": 1}
 
 
+def test_support_of_none_is_no_level_to_ask_for(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="level: expected partial or full, got none"):
+        by_verifier(tools(tmp_path), level="none")
+
+
 def test_what_the_verifier_says_of_twins_is_a_number(tmp_path: Path) -> None:
     first, second = examples(2)
     text = first.statements[0].text
