@@ -158,10 +158,10 @@ def training_data(
     """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
 
     `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
-    ("replaced"). `notation`: the share whose statements write numbers otherwise (data/notation.py).
-    `exchanged`: the share of statements with a twin that change places with it (data/exchanged_evidence.py). `edits`: for each
-    pair so many of edited sentences (data/edited_sentences.py); `paged`: likewise of pairs whose evidence stands inside
-    a page (data/pages.py). `form`: what is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
+    ("replaced"). `notation`: the share whose statements write numbers otherwise (data/notation.py). `exchanged`: the
+    share of statements that change places with their twin (data/exchanged_evidence.py). `edits`: for each pair so many
+    of edited sentences (data/edited_sentences.py); `paged`: likewise of pairs whose evidence stands inside a page
+    (data/pages.py). `form`: what is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
     """
     sources, dev, held_out = alternatives(sources, dev, held_out)
     specs = [SourceSpec.parse(spec) for spec in sources]

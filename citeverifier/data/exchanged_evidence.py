@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from citeverifier.records import Document, Pair
 from citeverifier.text.changed_words import changed_words
-from citeverifier.text.language import Language, language
+from citeverifier.text.language import Language, guess_language, language
 
 _TOKEN = re.compile(r"\w+(?:[.,:]\w+)*|[^\w\s]")
 _STEM = 4  # letters that the forms of a word have in common
@@ -50,7 +50,7 @@ def exchanged(pair: Pair, twin: str) -> tuple[Document, ...] | None:
     """
     differ = _difference(pair.statement, twin)
     text = "\n".join(f"{document.title}\n{document.text}" for document in pair.documents)
-    words = language(pair.lang)
+    words = language(guess_language(text))
     if differ is None or not all(_exchangeable(one, text, words) for one in differ) or not _places(differ[0], text):
         return None
     if _is_name(differ[0]) != _is_name(differ[1]) or (_is_name(differ[0]) and _has_pronoun(text, words)):

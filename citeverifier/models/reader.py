@@ -121,10 +121,15 @@ def in_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def load_weights(reader: Reader, weights: Mapping[str, Tensor]) -> None:
     """Give a reader its weights, from any number format or `in_int8`; an older one's may lack `conflict`."""
-    scales = {name.removesuffix(SCALE): scale for name, scale in weights.items() if name.endswith(SCALE)}
     whole = {name: weight for name, weight in reader.state_dict().items() if name.startswith("head.conflict.")}
-    whole |= {name: weight for name, weight in weights.items() if not name.endswith(SCALE)}
-    reader.load_state_dict(whole | {name: whole[name] * scale.unsqueeze(1) for name, scale in scales.items()})
+    reader.load_state_dict(whole | unpacked(weights))
+
+
+def unpacked(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A reader's weights without scales, from any number format or `in_int8`."""
+    scales = {name.removesuffix(SCALE): scale for name, scale in weights.items() if name.endswith(SCALE)}
+    whole = {name: weight for name, weight in weights.items() if not name.endswith(SCALE)}
+    return whole | {name: whole[name] * scale.unsqueeze(1) for name, scale in scales.items()}
 
 
 def contradiction_losses(logits: Tensor, refuted: Tensor) -> Tensor:

@@ -57,6 +57,14 @@ def test_what_is_unclear_stays(true: str, false: str, text: str) -> None:
     assert exchanged(pair(true, text), false) is None
 
 
+def test_pronouns_are_looked_for_in_the_language_of_the_documents() -> None:
+    polish = pair("Kowal wyjechał do Oslo.", "Kowal left Bergen for Oslo on Monday.", lang="pl")
+    documents = exchanged(polish, "Kowal wyjechał do Bergen.")
+    assert documents == (Document("Notes", "Kowal left Oslo for Bergen on Monday."),)
+    asked_of_her = pair("Nowak zapłacił.", "Nowak paid for Kowal, and she was glad of it.", lang="pl")
+    assert exchanged(asked_of_her, "Kowal zapłacił.") is None
+
+
 def test_the_twin_takes_the_statements_place_and_labels_stay() -> None:
     true = pair("Ola paid.", "Ola paid for Jan.", "Jan slept.")
     first, second = exchange_evidence([true, twin_of(true, "Jan paid.")], 1.0, 0)
