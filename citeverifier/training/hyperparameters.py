@@ -63,7 +63,7 @@ class TrainingOptions:
         frozen_embeddings, frozen_layers: token embeddings, and how many of the lowest layers, stay as they were.
         evaluations: how many times dev is scored during training.
         patience: evaluations without a better dev AUROC before training stops; None never stops early.
-        bf16: None = where the processor has it.
+        bf16: None = where that is faster.
         attention: None = the faster one in training (docs/performance.md): eager on a CPU, SDPA on a GPU.
         compile: torch.compile the model; pays on a GPU after minutes of compiling, for long runs.
         gradient_checkpointing: keep no activations inside the encoder's layers; less memory, a third more arithmetic.

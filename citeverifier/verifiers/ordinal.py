@@ -44,7 +44,7 @@ class OrdinalVerifier(Scorer):
     Args:
         path: checkpoint folder, installed package or hub id; None takes the last finished training run, else the
             citeverifier-small package.
-        dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it; also "int8", on a
+        dtype: "float32", "bfloat16", or "auto": bfloat16 where that is faster; also "int8", on a
             CPU the fastest, but not of a cross-encoder.
         compile: compile the model first (torch.compile); pays off over many pairs.
         runtime: "torch", "onnx" (onnxruntime, in float32; late interaction only), or "auto": torch where installed.

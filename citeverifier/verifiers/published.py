@@ -32,7 +32,7 @@ class PublishedMetric(Scorer):
 
     Args:
         metric: a name of published.yaml.
-        dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it.
+        dtype: "float32", "bfloat16", or "auto": bfloat16 where that is faster.
         settings: the metric's own, in place of those of published.yaml.
 
     Raises:

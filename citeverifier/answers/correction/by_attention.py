@@ -31,7 +31,7 @@ class AttentionMap(CorrectionMethod):
     Args:
         path: any `AutoModelForCausalLM`: hub id, folder, or `package:NAME/FOLDER`.
         layers: share of the layers that count, from the last one down; (0, 1].
-        dtype: "float32", "bfloat16", or "auto": bfloat16 where the processor has it.
+        dtype: "float32", "bfloat16", or "auto": bfloat16 where that is faster.
     """
 
     name = "attention"
