@@ -17,7 +17,6 @@ from omegaconf import OmegaConf
 from omegaconf.errors import InterpolationResolutionError
 
 from citeverifier.data.edited_sentences import edited_sentences
-from citeverifier.data.exchanged_evidence import exchange_evidence
 from citeverifier.data.load import (
     PairBuilder,
     Record,
@@ -148,7 +147,6 @@ def training_data(
     dev_limit: int | None,
     titles: Mapping[str, float] | None = None,
     notation: float = 0.0,
-    exchanged: float = 0.0,
     edits: float = 0.0,
     paged: float = 0.0,
     form: str = "pairs",
@@ -158,10 +156,9 @@ def training_data(
     """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
 
     `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
-    ("replaced"). `notation`: the share whose statements write numbers otherwise (data/notation.py). `exchanged`: the
-    share of statements that change places with their twin (data/exchanged_evidence.py). `edits`: for each pair so many
-    of edited sentences (data/edited_sentences.py); `paged`: likewise of pairs whose evidence stands inside a page
-    (data/pages.py). `form`: what is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
+    ("replaced"). `notation`: the share whose statements write numbers otherwise (data/notation.py). `edits`: for each
+    pair so many of edited sentences (data/edited_sentences.py); `paged`: likewise of pairs whose evidence stands inside
+    a page (data/pages.py). `form`: what is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
     """
     sources, dev, held_out = alternatives(sources, dev, held_out)
     specs = [SourceSpec.parse(spec) for spec in sources]
@@ -202,7 +199,6 @@ def training_data(
         fitting, _ = usable(to_pairs(drop_leaks(pairs, guarded)[0], build), most_documents, binary)
         report["made"][name] = len(fitting)
         train_pairs += weigh(fitting, 1.0, kind_weights)
-    train_pairs = list(exchange_evidence(train_pairs, exchanged, seed))
     if titles:
         train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))
     train_pairs = list(vary_notation(train_pairs, notation, seed))

@@ -41,7 +41,6 @@ def run(config: DictConfig) -> Trained:
         dev_limit=data["dev_limit"],
         titles=data["titles"],
         notation=data["notation"],
-        exchanged=data["exchanged"],
         edits=data["edits"],
         paged=data["pages"],
         form=config.pairs.form,

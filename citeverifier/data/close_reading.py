@@ -1,11 +1,12 @@
 """Close reading: short passages, each with statements that it supports and false twins that it does not, by us.
 
 `close_reading/` holds the passages and the dataset card: `close.jsonl.gz`, whose statements are in other words and may
-take some thinking, and `plain.jsonl.gz`, whose statements are plain and whose twins differ in few words. A line has
-`lang`, `documents` (one or two) and `statements`. A statement has its own `lang` and `text` and either a `twin` with
-its `kind` (then it is fully supported, by the documents at the positions `needs` alone where that is given), or what
-its `support` is instead: "partial", where the documents bear out one of its two parts, or "untold", where they say
-nothing of it.
+take some thinking, `plain.jsonl.gz`, whose statements are plain and whose twins differ in few words, and
+`turned.jsonl.gz`, whose passages are told twice. A line has `lang`, `documents` (one or two) and `statements`. A
+statement has its own `lang` and `text` and either a `twin` with its `kind` (then it is fully supported, by the
+documents at the positions `needs` alone where that is given), or what its `support` is instead: "partial", where the
+documents bear out one of its two parts, or "untold", where they say nothing of it. A line may have `turned`: other
+documents, of which the twins are true, and the statements false.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ from citeverifier.records import (
 )
 from citeverifier.text.changed_words import changed_words
 
-Wording = Literal["close", "plain"]
+Wording = Literal["close", "plain", "turned"]
 FOLDER = Path(__file__).parent / "close_reading"
 _SHARES = {"train": 0.88, "dev": 0.04, "test": 0.08}
+_SHARES_OF_TURNED = {"train": 0.6, "dev": 0.1, "test": 0.3}  # a smaller set
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,19 @@ class PassageStatement:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One or two documents and the statements about them."""
+    """One or two documents and the statements about them; in `turned`, where given, their twins are the true ones."""
 
     lang: Lang
     documents: Documents
     statements: Annotated[tuple[PassageStatement, ...], MinLen(1)]
+    turned: Documents | None = None
 
     def __post_init__(self) -> None:
         for number, statement in enumerate(self.statements):
+            if self.turned and statement.twin is None:
+                raise RecordError(
+                    f"key 'statements[{number}].twin': expected one, since the passage is turned, got none"
+                )
             if outside := [position for position in statement.needs if position >= len(self.documents)]:
                 raise RecordError(
                     f"key 'statements[{number}].needs': expected 0-based document positions below "
@@ -76,12 +83,13 @@ class Passage:
 def load_close_reading(
     split: str | None = "test",
     wording: Wording = "close",
-    shares: Mapping[str, float] = _SHARES,
+    shares: Mapping[str, float] | None = None,
     path: str | Path | None = None,
 ) -> list[Pair]:
     """The pairs of a split of the passages of a `wording`, or of a file, by passage; a twin follows its statement.
 
-    The words that a twin has otherwise are its `unsupported` spans, where few differ.
+    Of a passage that is told twice a statement and its twin are asked of both tellings: so each text is true once and
+    false once. The words that a twin has otherwise are its `unsupported` spans, where few differ.
 
     Over two documents a statement that one of them bears out alone is asked of that one, too (full), and one that needs
     both of one of them (none to partial). In training and dev a passage's first statement is also asked of the passage
@@ -90,6 +98,7 @@ def load_close_reading(
     """
     if wording not in get_args(Wording):
         raise ValueError(f"data.wording: expected one of {', '.join(get_args(Wording))}, got {wording!r}")
+    shares = shares or (_SHARES_OF_TURNED if wording == "turned" else _SHARES)
     passages = read_jsonl(path or FOLDER / f"{wording}.jsonl.gz", lambda row: read_record(Passage, row))
     pairs = _marked(in_split([pair for passage in passages for pair in _pairs(passage)], split, shares))
     return list(_with_irrelevant(pairs)) if split in ("train", "dev") else pairs
@@ -109,6 +118,10 @@ def _pairs(passage: Passage) -> Iterator[Pair]:
             if statement.twin is not None and label == FULL:
                 twin = f"{name}/corrupted"
                 yield _pair(documents, statement.twin, statement.lang, example, twin, statement.kind, BELOW_FULL, tail)
+        if passage.turned is not None and statement.twin is not None:
+            yield _pair(passage.turned, statement.twin, statement.lang, example, f"{name}/turned", statement.kind, FULL)
+            twin = f"{name}/turned/corrupted"
+            yield _pair(passage.turned, statement.text, statement.lang, example, twin, statement.kind, BELOW_FULL)
 
 
 def _marked(pairs: Sequence[Pair]) -> list[Pair]:

@@ -25,7 +25,6 @@ class Language:
     name: str
     pronouns: frozenset[str]
     possessives: frozenset[str]
-    gendered: frozenset[str]
     yes_no: tuple[str, str]
     opposites: tuple[tuple[str, str], ...]
     negations: tuple[tuple[str, str], ...]

@@ -22,6 +22,7 @@ from citeverifier.text.words import words
 WORDINGS: tuple[Wording, ...] = ("close", "plain")
 PAIRS = {wording: load_close_reading(None, wording) for wording in WORDINGS}
 CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
+TURNED = CARD.partition("*turned*")[2].partition("All are split")[0]
 # asked of all documents
 DECIDED = {wording: [pair for pair in pairs if pair.id == pair.statement_id] for wording, pairs in PAIRS.items()}
 OVERLAP = {"close": (0.38, 0.55), "plain": (0.45, 0.62)}  # a quarter of the plain twins have a word of their own
@@ -65,6 +66,31 @@ def test_a_line_becomes_its_pairs(tmp_path: Path) -> None:
     assert pairs[2].documents[0].title == "Harbour"
 
 
+def test_of_a_passage_told_twice_each_text_is_true_once(tmp_path: Path) -> None:
+    line = {
+        "lang": "en",
+        "documents": [{"title": "Cup", "text": "Ilk beat Bray."}],
+        "turned": [{"title": "Cup", "text": "Bray was too fast for Ilk."}],
+        "statements": [{"lang": "en", "text": "Ilk won.", "twin": "Bray won.", "kind": "role"}],
+    }
+    file = tmp_path / "turned.jsonl"
+    file.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    read = [
+        (pair.id.split("/", 1)[1], pair.statement, pair.documents[0].text[:3], pair.kind, pair.support_min)
+        for pair in load_close_reading(None, path=file)
+    ]
+    assert read == [
+        ("0", "Ilk won.", "Ilk", "close_reading:role", Support.FULL),
+        ("0/corrupted", "Bray won.", "Ilk", "twin_close_reading:role", Support.NONE),
+        ("0/turned", "Bray won.", "Bra", "close_reading:role", Support.FULL),
+        ("0/turned/corrupted", "Ilk won.", "Bra", "twin_close_reading:role", Support.NONE),
+    ]
+    line["statements"] = [{"lang": "en", "text": "Ilk won.", "support": "untold"}]
+    file.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    with pytest.raises(RecordError, match=r"key 'statements\[0\]\.twin': expected one, since the passage is turned"):
+        load_close_reading(None, path=file)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -80,7 +106,7 @@ def test_a_bad_line_is_named(tmp_path: Path, wrong: dict[str, object], said: str
 
 
 def test_another_wording_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"data\.wording: expected one of close, plain, got 'loose'"):
+    with pytest.raises(ValueError, match=r"data\.wording: expected one of close, plain, turned, got 'loose'"):
         load_close_reading("test", "loose")  # type: ignore[arg-type]
 
 
@@ -128,6 +154,26 @@ def test_neither_words_nor_length_nor_overlap_tell_true_from_false(lang: str, wo
     assert 0.45 < auroc(true, np.array([len(text) for text in texts], dtype=float)) < 0.55
     low, high = OVERLAP[wording]
     assert low < auroc(true, np.array([overlap(pair) for pair in some])) < high
+
+
+def test_told_twice_each_text_is_true_once_and_words_tell_nothing() -> None:
+    pairs = load_close_reading(None, "turned")
+    assert len({pair.id for pair in pairs}) == len(pairs)
+    labels = {(pair.group, pair.statement): set[Support]() for pair in pairs}
+    for pair in pairs:
+        labels[pair.group, pair.statement].add(pair.support_min)
+    assert all(seen == {Support.FULL, Support.NONE} for seen in labels.values())
+    assert len(pairs) == 2 * len(labels)
+    true = np.array([pair.support_min == Support.FULL for pair in pairs])
+    assert 0.45 < auroc(true, np.array([overlap(pair) for pair in pairs])) < 0.6
+    parts = [load_close_reading(split, "turned") for split in ("train", "dev", "test")]
+    for split, part in zip(("train", "dev", "test"), parts, strict=True):
+        assert f"{len(part):,} {split}" in TURNED
+    twins = Counter(pair.kind for pair in pairs if pair.kind.startswith("twin_"))
+    assert f"{len({pair.group for pair in pairs}):,} passages" in TURNED
+    assert f"{twins.total() // 2:,} statements" in TURNED
+    assert f"{twins['twin_close_reading:role'] // 2:,} of them of roles" in TURNED
+    assert f"{twins['twin_close_reading:comparison'] // 2:,} comparisons" in TURNED
 
 
 def overlap(pair: Pair) -> float:
