@@ -29,4 +29,6 @@ def average(before: Path, checkpoint: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
     average(*map(Path, sys.argv[1:4]))
