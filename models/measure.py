@@ -33,7 +33,7 @@ def runs() -> dict[str, str]:
     found["poquad"] = "data=poquad lang=pl scheme=pairs"
     for name in ("vitaminc", "vitaminc_fever", "snli_cad", "bump", "condaqa"):
         found[name] = f"data=natural data.name={name} scheme=pairs"
-    for name, wording in (("close_reading", "close"), ("plain", "plain")):
+    for name, wording in (("close_reading", "close"), ("plain", "plain"), ("turned", "turned")):
         found[name] = f"data=close_reading data.wording={wording} lang=all scheme=pairs"
     return found | {"everyday": "data=everyday lang=all scheme=pairs"}
 

@@ -28,8 +28,17 @@ def launch(folder: Path, program: str, *words: str) -> str:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    config = str(REPOSITORY / "configs" / "accelerate" / "cpu_2.yaml")
-    start = ("-m", "accelerate.commands.launch", "--config_file", config, "--main_process_port", port)
+    config = str(REPOSITORY / "configs" / "accelerate" / "ddp.yaml")
+    start = (
+        "-m",
+        "accelerate.commands.launch",
+        "--config_file",
+        config,
+        "--num_processes",
+        "2",
+        "--main_process_port",
+        port,
+    )
     done = subprocess.run(
         [sys.executable, *start, str(REPOSITORY / f"{program}.py"), *words], cwd=folder, capture_output=True, text=True,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}, timeout=300, check=False,
