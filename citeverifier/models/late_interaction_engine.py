@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from citeverifier.models.late_interaction_tokens import pad
 from citeverifier.models.logits import Logits
 from citeverifier.models.token_batches import Batches
 from citeverifier.records import Pair, Support
+
+READ_TOGETHER = 256  # tokens of statements that share a row: they attend to their own only
 
 
 class LateInteractionEngine(LateInteractionScoring):
@@ -67,16 +69,17 @@ class LateInteractionEngine(LateInteractionScoring):
 
         def forward(batch: list[int]) -> None:
             rows, attention = self._batch(ids, batch)
-            if self.model.reader is None:
-                tokens, read = self.model.encode(rows, attention), None
+            reader: Any = self.model.reader
+            if reader is None:
+                tokens, both = self.model.encode(rows, attention), []
             else:
                 *below, tokens = self.model.encode_below(rows, attention)
-                read = torch.stack([torch.stack(both, dim=2) for both in self.model.reader.keys_and_values(below)], 2)
+                both = [(reader.by_head(k), reader.by_head(v)) for k, v in reader.keys_and_values(below)]
             for at, i in enumerate(batch):
                 length = len(ids[i])
                 vectors = normalize(tokens[at, before : length - after].float(), dim=-1)
-                reading = () if read is None else (read[at, :length].clone(),)  # not a view of the batch
-                kept[i] = Encoded(vectors.to(self.dtype, copy=True), reading)
+                own = [part[at, :, :length] for pair in both for part in pair]
+                kept[i] = Encoded(vectors.to(self.dtype, copy=True), (torch.stack(own),) if own else ())
 
         self.batches.run([len(row) for row in ids], forward)
         return [kept[i] for i in range(len(ids))]
@@ -91,30 +94,29 @@ class LateInteractionEngine(LateInteractionScoring):
         """What the reader makes of statements with their windows."""
         reader: Any = self.model.reader
         values, contradicted, words = np.empty(len(asked)), np.empty(len(asked)), [np.empty(0)] * len(asked)
+        rows = _rows([[id(window) for window in windows] for _, windows in asked], lengths)
 
         def forward(batch: list[int]) -> None:
-            statements = [asked[i][0].reading for i in batch]
-            embedded = pad_sequence([tokens for tokens, _ in statements], batch_first=True)
-            counted = pad_sequence([own for _, own in statements], batch_first=True)
-            premises = [[window.reading[0] for window in asked[i][1]] for i in batch]
-
-            def layer(number: int, part: int) -> Tensor:
-                rows = [torch.cat([window[:, number, part] for window in own]) for own in premises]
-                return pad_sequence(rows, batch_first=True)
-
-            logits, tokens, against = reader(
-                embedded,
-                _there([len(tokens) for tokens, _ in statements], self.device),
-                counted,
-                ((layer(number, 0), layer(number, 1)) for number in range(len(reader.layers))),
-                _there([sum(map(len, own)) for own in premises], self.device),
+            at = [i for row in batch for i in rows[row]]
+            statements, counted = zip(*(asked[i][0].reading for i in at), strict=True)
+            number = torch.arange(len(at)).repeat_interleave(torch.tensor([len(own) for own in counted]))
+            widths = [sum(len(asked[i][0].reading[1]) for i in rows[row]) for row in batch]
+            embedded, owner = (
+                pad_sequence(list(torch.split(of_all, widths)), batch_first=True, padding_value=-1)
+                for of_all in (torch.cat(statements), number.to(self.device))
             )
-            values[batch] = logits.squeeze(1).double().cpu().numpy()
-            contradicted[batch] = against.squeeze(1).double().cpu().numpy()
-            for i, row, own in zip(batch, tokens.double().cpu().numpy(), counted.cpu().numpy(), strict=True):
-                words[i] = row[own]
+            windows = [[window.reading[0] for window in asked[rows[row][0]][1]] for row in batch]
+            documents, read = _side_by_side(windows)
+            vectors = reader.tokens(embedded, owner[:, :, None] == owner[:, None], documents, read)
+            tokens = torch.split(vectors[owner >= 0], [len(own) for own in counted])
+            own_tokens, own_counted = (pad_sequence(list(part), batch_first=True) for part in (tokens, counted))
+            logits, borne_out, against = reader.head(own_tokens, own_counted)
+            values[at] = logits.squeeze(1).double().cpu().numpy()
+            contradicted[at] = against.squeeze(1).double().cpu().numpy()
+            for i, of_tokens, own in zip(at, borne_out.double().cpu(), counted, strict=True):
+                words[i] = of_tokens[: len(own)][own.cpu()].numpy()
 
-        self.reading.run(lengths, forward)
+        self.reading.run([sum(lengths[i] for i in row) for row in rows], forward)
         return values, words, contradicted
 
     def compare(
@@ -165,6 +167,31 @@ class LateInteractionEngine(LateInteractionScoring):
         return weight
 
 
-def _there(lengths: Sequence[int], device: torch.device) -> Tensor:
-    """(n, longest) which places of padded rows of these lengths are their own."""
-    return torch.arange(max(lengths), device=device) < torch.tensor(lengths, device=device).unsqueeze(1)
+def _rows(premises: Sequence[Sequence[int]], lengths: Sequence[int]) -> list[list[int]]:
+    """Positions of equal premises in rows of up to READ_TOGETHER in length: what they share is read once a row."""
+    rows: dict[tuple[int, ...], list[list[int]]] = {}
+    for i, premise in enumerate(premises):
+        own = rows.setdefault(tuple(premise), [[]])
+        if own[-1] and sum(lengths[j] for j in own[-1]) + lengths[i] > READ_TOGETHER:
+            own.append([])
+        own[-1].append(i)
+    return [row for own in rows.values() for row in own]
+
+
+def _side_by_side(premises: Sequence[Sequence[Tensor]]) -> tuple[Iterable[tuple[Tensor, Tensor]], Tensor]:
+    """Padded premises from the keys and values (2 x layers, heads, t, d) of their windows.
+
+    Returns:
+        Of each layer keys and values (n, heads, t, d); (n, t) which of their tokens are there.
+    """
+    lengths = [sum(window.shape[2] for window in premise) for premise in premises]
+    parts, heads, _, d = premises[0][0].shape
+    padded = premises[0][0].new_zeros(parts, len(premises), heads, max(lengths), d)
+    for row, premise in enumerate(premises):
+        start = 0
+        for window in premise:
+            end = start + window.shape[2]
+            padded[:, row, :, start:end] = window
+            start = end
+    places = torch.arange(max(lengths), device=padded.device)
+    return zip(padded[::2], padded[1::2], strict=True), places < places.new_tensor(lengths).unsqueeze(1)

@@ -41,7 +41,7 @@ class Encoded:
     Attributes:
         vectors: (t, h) of the tokens that count.
         reading: what a reader takes of it, () without one. Of a statement: (s, h) embedded tokens, (s,) which of them
-            count; of a window: (t, layers, 2, h) keys and values.
+            count; of a window: keys and values of each layer, as the engine lays them out.
     """
 
     vectors: Array
@@ -149,10 +149,7 @@ class LateInteractionScoring(ABC):
             premises = {i: self._read_of(statement[i], [documents[text] for text in texts[i]]) for i in kept}
             logits_read, words, contradicted = self.read(
                 [(statement[i], premises[i]) for i in kept],
-                [
-                    len(statement[i].reading[0]) + sum(len(w.reading[0]) for w in premises[i]) // READ_TOKENS
-                    for i in kept
-                ],
+                [len(statement[i].reading[0]) + sum(len(w.vectors) for w in premises[i]) // READ_TOKENS for i in kept],
             )
             result.values[kept] += logits_read
             result.words |= dict(zip(kept, words, strict=True))

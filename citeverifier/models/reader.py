@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits, scaled_dot_product_attention
 
-from citeverifier.models.bert_layers import BERT_KINDS, attend
+from citeverifier.models.bert_layers import BERT_KINDS
 
 READ_FROM = 256  # position of a statement's first token: behind a document window's, so that the two are told apart
 SHARPNESS = 2.0  # of the soft minimum over token logits
@@ -97,14 +97,37 @@ class Reader(nn.Module):
             documents: `keys_and_values` (n, t, h) of the documents of each statement, one after the other.
             read: (n, t) which of the documents' tokens are there.
         """
-        seen = torch.cat([read, attention.bool()], dim=1)[:, None, None]
-        for layer, (keys, values) in zip(self.layers, documents, strict=True):
-            own = layer.attention.self
-            keys = torch.cat([keys, own.key(statements)], dim=1)
-            values = torch.cat([values, own.value(statements)], dim=1)
-            statements = attend(layer, statements, keys, values, seen)
-        said: tuple[Tensor, Tensor, Tensor] = self.head(statements, mask)
+        parts = ((self.by_head(keys), self.by_head(values)) for keys, values in documents)
+        said: tuple[Tensor, Tensor, Tensor] = self.head(self.tokens(statements, attention[:, None], parts, read), mask)
         return said
+
+    def tokens(self, statements: Tensor, own: Tensor, documents: Iterable[KeysValues], read: Tensor) -> Tensor:
+        """The tokens (n, s, h) of statements after they have read.
+
+        Args:
+            statements: (n, s, h), `embedded`; several statements about the same documents may share a row.
+            own: (n, s or 1, s) which of its row's tokens each of them attends to: those of its statement.
+            documents: `keys_and_values`, `by_head`, of the documents of each row.
+            read: (n, t) which of the documents' tokens are there.
+        """
+        rows, length, _ = statements.shape
+        attended = torch.cat([part.expand(rows, length, -1).bool() for part in (read[:, None], own)], dim=2)[:, None]
+        for layer, (keys, values) in zip(self.layers, documents, strict=True):
+            attention = layer.attention.self
+            query, key, value = (
+                self.by_head(part(statements)) for part in (attention.query, attention.key, attention.value)
+            )
+            keys, values = torch.cat([keys, key], dim=2), torch.cat([values, value], dim=2)
+            heads = scaled_dot_product_attention(query, keys, values, attended, scale=attention.scaling)
+            output = layer.attention.output(heads.transpose(1, 2).flatten(2), statements)
+            statements = layer.feed_forward_chunk(output)
+        return statements
+
+    def by_head(self, vectors: Tensor) -> Tensor:
+        """Vectors (n, t, h) as (n, heads, t, d)."""
+        rows, length, size = vectors.shape
+        heads = self.layers[0].attention.self.num_attention_heads
+        return vectors.view(rows, length, heads, size // heads).transpose(1, 2)
 
 
 def in_int8(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
