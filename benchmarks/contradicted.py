@@ -20,7 +20,7 @@ from citeverifier.commands.sources import SourceSpec, read
 from citeverifier.evaluation.reporting.tables import print_table
 from citeverifier.metrics.bootstrap import auroc_estimate, resamples
 from citeverifier.records import Support
-from citeverifier.training.contradiction_weights import refuted
+from citeverifier.training.fitted_on_dev import refuted
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
 SOURCES = ("vitaminc", "snli_cad")

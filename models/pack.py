@@ -1,7 +1,7 @@
 """python models/pack.py CHECKPOINT: put a finished checkpoint into the citeverifier-small package, in half precision.
 
 `python models/pack.py` without one makes anew what is made of the packed verifier itself: what tells contradicted from
-not told (contradiction_weights.py, on the dev parts of TELLING), and the graphs for onnxruntime.
+not told (fitted_on_dev.py, on the dev parts of TELLING), and the graphs for onnxruntime.
 
 Of a run that taught it a reader (+experiment=reader) the report stands in training.json beside that of its matches.
 Its thresholds are fitted once more, on the dev parts of the sources whose statements people or authors wrote, asked as
@@ -24,13 +24,10 @@ from safetensors.torch import load_file, save_file
 from citeverifier.commands.sources import SourceSpec, read
 from citeverifier.evaluation.thresholds import dev_questions, fit_thresholds
 from citeverifier.models.checkpoint import READER
-from citeverifier.models.number_check import NumberCheck
 from citeverifier.models.onnx_files import READER_GRAPH, onnx_files
 from citeverifier.models.reader import in_int8
-from citeverifier.records import LANGUAGES, LEVELS, Example, Support
-from citeverifier.text.language import language
-from citeverifier.text.rendering import render_document
-from citeverifier.training.contradiction_weights import fit_contradiction_weights, refuted
+from citeverifier.records import LEVELS, Example, Support
+from citeverifier.training.fitted_on_dev import fit_contradiction_weights, number_outcomes, refuted
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
 PACKED = Path(__file__).parent / "citeverifier-small" / "citeverifier_small" / "model"
@@ -95,14 +92,12 @@ def pack_contradictions_and_graphs() -> None:
     """Fit the packed verifier's contradiction weights, and write its ONNX graphs."""
     specs = [SourceSpec("natural", settings={"name": name}) for name in TELLING]
     pairs = [pair for spec in specs for pair in read(spec, "dev", "all", share_files=True)]
-    check = NumberCheck({}, [language(code).quantities for code in LANGUAGES])
-    outcomes = [check.features(pair.statement, [render_document(d) for d in pair.documents]) for pair in pairs]
     config = read_json(PACKED / "config.json")
     read_logits = None
     if config["citeverifier"]["reader"]:
         said = OrdinalVerifier(str(PACKED)).engine.logits(pairs, Support.PARTIAL).contradicted
         read_logits = np.array([said.get(i, np.nan) for i in range(len(pairs))])
-    weights = fit_contradiction_weights(np.array(outcomes), refuted(pairs), read_logits)
+    weights = fit_contradiction_weights(number_outcomes(pairs), refuted(pairs), read_logits)
     config["citeverifier"]["contradiction_weights"] = dict(weights)
     write_json(PACKED / "config.json", config)
     for name, content in onnx_files(PACKED).items():

@@ -146,8 +146,8 @@ def fit_calibration(logits: Floats, labels: Floats, delta: float) -> Calibration
     return Calibration(math.exp(log_temperature), float(cut), float(cut_full))
 
 
-def fold_into(layer: torch.nn.Linear, calibration: Calibration) -> None:
-    """Fold a calibration into the layer that makes the logit, in place.
+def fold_into(layer: torch.nn.Linear, calibration: Calibration, weight: float = 1.0) -> None:
+    """Fold a calibration into the layer that makes the logit, in place; `weight` multiplies its logit before.
 
     Raises ValueError unless the layer has one output and a bias.
     """
@@ -156,8 +156,8 @@ def fold_into(layer: torch.nn.Linear, calibration: Calibration) -> None:
     if layer.out_features != 1 or layer.bias is None:
         raise ValueError(f"expected a linear layer with one output and a bias, got {layer}")
     with torch.no_grad():
-        layer.weight.div_(calibration.temperature)
-        layer.bias.sub_(calibration.cut_partial).div_(calibration.temperature)
+        layer.weight.mul_(weight).div_(calibration.temperature)
+        layer.bias.mul_(weight).sub_(calibration.cut_partial).div_(calibration.temperature)
 
 
 def last_linear(model: torch.nn.Module) -> torch.nn.Linear:

@@ -29,12 +29,32 @@ def onnx_files(folder: Path) -> dict[str, bytes]:
     Takes some ten seconds, with a reader half a minute.
     """
     import torch
-    from torch import Tensor
 
     from citeverifier.models.checkpoint import load_checkpoint
 
     model, _, _ = load_checkpoint(folder, torch.float32)
     model.encoder.set_attn_implementation("eager")
+    encoder, head, reader = _modules(model)
+    inputs = {name: torch.ones(2, 8, dtype=torch.long) for name in ("input_ids", "attention_mask")}  # not the same one
+    matched = {"tokens": torch.zeros(5, model.config.hidden_size), "matches": torch.zeros(3, 5)}
+    graphs = {
+        ENCODER: _graph(encoder, inputs, [(0, 1), (0, 1)], ["vectors", *(["both"] if model.reader else [])]),
+        HEAD_GRAPH: _graph(head, matched, [(0,), (0, 1)], ["weights", "logits"]),
+    }
+    if model.reader is not None:
+        size = (2, 11, model.config.num_hidden_layers, 2, model.config.hidden_size)
+        read = inputs | {
+            "counted": torch.ones(2, 8, dtype=torch.bool), "both": torch.zeros(size),
+            "read": torch.ones(2, 11, dtype=torch.bool),
+        }  # fmt: skip
+        graphs[READER_GRAPH] = _graph(reader, read, [(0, 1)] * 5, ["logits", "words", "contradicted"])
+    return {name: _without_weights(graph, folder).SerializeToString() for name, graph in graphs.items()}
+
+
+def _modules(model: Any) -> tuple[Any, Any, Any]:
+    """What each graph computes, by a `LateInteraction`: encoder, head, reader."""
+    import torch
+    from torch import Tensor
 
     class Encoder(torch.nn.Module):
         def __init__(self) -> None:
@@ -72,20 +92,7 @@ def onnx_files(folder: Path) -> dict[str, bytes]:
             logits, words, contradicted = self.reader(embedded, attention_mask, counted, documents, read)
             return logits.squeeze(1), words, contradicted.squeeze(1)
 
-    inputs = {name: torch.ones(2, 8, dtype=torch.long) for name in ("input_ids", "attention_mask")}  # not the same one
-    matched = {"tokens": torch.zeros(5, model.config.hidden_size), "matches": torch.zeros(3, 5)}
-    graphs = {
-        ENCODER: _graph(Encoder(), inputs, [(0, 1), (0, 1)], ["vectors", *(["both"] if model.reader else [])]),
-        HEAD_GRAPH: _graph(Head(), matched, [(0,), (0, 1)], ["weights", "logits"]),
-    }
-    if model.reader is not None:
-        size = (2, 11, model.config.num_hidden_layers, 2, model.config.hidden_size)
-        read = inputs | {
-            "counted": torch.ones(2, 8, dtype=torch.bool), "both": torch.zeros(size),
-            "read": torch.ones(2, 11, dtype=torch.bool),
-        }  # fmt: skip
-        graphs[READER_GRAPH] = _graph(Read(), read, [(0, 1)] * 5, ["logits", "words", "contradicted"])
-    return {name: _without_weights(graph, folder).SerializeToString() for name, graph in graphs.items()}
+    return Encoder(), Head(), Read()
 
 
 def _graph(module: Any, inputs: dict[str, Any], dynamic: list[tuple[int, ...]], outputs: list[str]) -> Any:

@@ -14,29 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.metrics.decisions import auroc, best_threshold
 from citeverifier.models.checkpoint import CheckpointConfig, save_checkpoint
-from citeverifier.models.cut_points import (
-    Calibration,
-    fit_calibration,
-    fold_into,
-    interval_loss,
-    last_linear,
-    margin_loss,
-    probability,
-)
-from citeverifier.models.number_check import FEATURES, NumberCheck
+from citeverifier.models.cut_points import fold_into, interval_loss, last_linear, margin_loss
 from citeverifier.paths import LATEST
-from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
-from citeverifier.text.language import language
-from citeverifier.text.rendering import render_document
+from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.training.build import build_model, merge_lora, trained_head, with_reader
-from citeverifier.training.contradiction_weights import fit_contradiction_weights, refuted
 from citeverifier.training.finished import Trained, finished_before, write_report
+from citeverifier.training.fitted_on_dev import FittedOnDev, aurocs, fit_on_dev, number_outcomes, refuted
 from citeverifier.training.hyperparameters import TrainingOptions
-from citeverifier.training.number_weights import fit_number_weights
 from citeverifier.training.order import by_length, runs_by_length, whole_run
-from citeverifier.training.prepared_pairs import Prepared, decided, inputs_for, prepare
+from citeverifier.training.prepared_pairs import Prepared, inputs_for, prepare
 
 log = logging.getLogger(__name__)
 
@@ -85,30 +72,13 @@ def train(
     trainer = ordinal_trainer(model, inputs, options, train_set, dev_set)
     trainer.run()
     predicted = trainer.predict(trainer.eval_dataset)
-    # the sampler may reorder dev, so its labels are taken from the same call
-    whole, labels = _logits(predicted), predicted.label_ids
     seconds = time.perf_counter() - started
-    outcomes = labels[:, LABELS:]
-    read = _logits(predicted, READ) if reads else np.zeros_like(whole)
-    if options.reader:  # it learnt by itself; what the matches weigh beside it is fitted here
-        fitted = fit_number_weights(read, labels, np.column_stack([outcomes, whole - read]), options.delta)
-        numbers, weight = fitted[:-1], float(fitted[-1])
-    else:
-        numbers, weight = fit_number_weights(whole, labels, outcomes, options.delta), 1.0
-    logits = read + (whole - read) * weight + outcomes @ numbers
-    calibration = fit_calibration(logits, labels, options.delta)
-    against = _logits(predicted, CONTRADICTED) if reads else None
-    learnt: dict[str, Mapping[str, float]] = {
-        "number_weights": dict(zip(FEATURES, (numbers / calibration.temperature).round(4).tolist(), strict=False)),
-        "contradiction_weights": fit_contradiction_weights(outcomes, labels[:, REFUTED], against),
-    }
-    dev = dev_metrics(calibration.fold(logits), labels, calibration.delta)
-    trained = Trained(Path(options.output_dir), dev, seconds, dropped, trainer.speed())
+    fitted = _fitted(predicted, options, reads)
+    trained = Trained(Path(options.output_dir), fitted.metrics, seconds, dropped, trainer.speed())
     trained_model = trainer.trained_model()
     if trainer.is_world_process_zero():
         languages = tuple(sorted({pair.lang for pair in train_pairs}))
-        scale_matches(trained_model, weight)
-        _save(trained_model, tokenizer, options, calibration, trained, languages, learnt)
+        _save(trained_model, tokenizer, options, fitted, languages)
         kinds = dict(sorted(Counter(pair.kind.split(":")[0] for pair in train_pairs).items()))
         write_report(trained, options, trainer.state, data or {}, kinds=kinds)
         LATEST.parent.mkdir(exist_ok=True)
@@ -143,7 +113,7 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
     pairs = train_set.pairs + dev_set.pairs
     numbers = {example: number for number, example in enumerate(dict.fromkeys(pair.example for pair in pairs))}
     examples = np.array([[numbers[pair.example]] for pair in pairs], dtype=np.float32)
-    outcomes = number_outcomes(dev_set.pairs, options)
+    outcomes = _number_outcomes(dev_set.pairs, options)
     on_dev = np.concatenate([np.zeros((len(train_set.pairs), outcomes.shape[1]), dtype=np.float32), outcomes])
     known = refuted(pairs).reshape(-1, 1).astype(np.float32)
     labels = np.concatenate([np.concatenate([train_set.labels, dev_set.labels]), examples, known, on_dev], axis=1)
@@ -186,16 +156,29 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
     )
 
 
-def number_outcomes(pairs: Sequence[Pair], options: TrainingOptions) -> NDArray[np.float32]:
-    """(n, k) what the documents say of the numbers of pairs (models/number_check.py); k = 0 where nothing is checked.
+def _number_outcomes(pairs: Sequence[Pair], options: TrainingOptions) -> NDArray[np.float32]:
+    """(n, k) as the number check answers; k = 0 where nothing is checked.
 
     A cross-encoder stays what other programs load, a binary verifier what its paper says.
     """
     if options.shape != "late_interaction" or options.delta == 0:
         return np.zeros((len(pairs), 0), dtype=np.float32)
-    check = NumberCheck({}, [language(code).quantities for code in LANGUAGES])
-    rows = [check.features(pair.statement, [render_document(d) for d in pair.documents]) for pair in pairs]
-    return np.array(rows, dtype=np.float32)
+    return number_outcomes(pairs)
+
+
+def _fitted(predicted: Any, options: TrainingOptions, reads: bool) -> FittedOnDev:
+    """What dev decides; labels are taken from its prediction, since the sampler may reorder dev."""
+    labels = predicted.label_ids
+    return fit_on_dev(
+        _logits(predicted),
+        _logits(predicted, READ) if reads else None,
+        _logits(predicted, CONTRADICTED) if reads else None,
+        labels,
+        labels[:, LABELS:],
+        labels[:, REFUTED],
+        options.delta,
+        weigh_matches=bool(options.reader),
+    )
 
 
 def _logits(predicted: Any, which: int = 0) -> NDArray[np.float64]:
@@ -203,75 +186,30 @@ def _logits(predicted: Any, which: int = 0) -> NDArray[np.float64]:
     return np.asarray(outputs[which] if isinstance(outputs, tuple) else outputs, dtype=np.float64).reshape(-1)
 
 
-def scale_matches(model: Any, weight: float) -> None:
-    """Give what late interaction's matches say the weight that was fitted beside its reader, in place."""
-    import torch
-
-    if weight != 1.0:
-        with torch.no_grad():
-            model.head.output.weight.mul_(weight)
-            model.head.output.bias.mul_(weight)
-
-
-def aurocs(scores: NDArray[np.float64], labels: NDArray[np.float32]) -> dict[str, float]:
-    """The AUROC per level, and `auroc`, their mean; ValueError where dev has one class only."""
-    areas: dict[str, float] = {}
-    for level in LEVELS:
-        known, gold = decided(labels, level)
-        areas[f"auroc_{level.label}"] = float(auroc(gold[known], scores[known]))
-    defined = [area for area in areas.values() if not np.isnan(area)]
-    if not defined:
-        raise ValueError("dev: expected pairs that reach a support level and pairs that do not, got one class only")
-    return {**areas, "auroc": float(np.mean(defined))}
-
-
-def dev_metrics(folded: NDArray[np.float64], labels: NDArray[np.float32], delta: float) -> dict[str, float]:
-    """`aurocs` and the fitted thresholds (probabilities) by level.
-
-    Level partial is asked of one document at a time, so its threshold is fitted on such premises where dev has them.
-    """
-    thresholds: dict[Support, float] = {}
-    for level in LEVELS:
-        known, gold = decided(labels, level)
-        alone = known & (labels[:, 3] == 1)
-        if level == Support.PARTIAL and len(set(gold[alone])) == 2:
-            known = alone
-        thresholds[level] = best_threshold(gold[known], probability(folded[known], level, delta))
-    if delta == 0:  # one probability answers both levels, so one threshold does
-        one = next(value for value in thresholds.values() if not np.isnan(value))
-        thresholds = dict.fromkeys(LEVELS, one)
-    for level, value in thresholds.items():
-        if np.isnan(value):
-            log.warning("dev decides no pair both ways at level %s; its threshold stays at 0.5", level.label)
-            thresholds[level] = 0.5
-    return aurocs(folded, labels) | {f"threshold_{level.label}": value for level, value in thresholds.items()}
-
-
 def _save(
     model: Any,
     tokenizer: Any,
     options: TrainingOptions,
-    calibration: Calibration,
-    trained: Trained,
+    fitted: FittedOnDev,
     languages: tuple[str, ...],
-    learnt: Mapping[str, Mapping[str, float]],
 ) -> None:
+    """Write the checkpoint, with what was fitted on dev folded into its weights."""
     model = merge_lora(model, options)
-    late = options.shape == "late_interaction"
-    fold_into(model.head.output if late else last_linear(model), calibration)
+    late, calibration = options.shape == "late_interaction", fitted.calibration
+    fold_into(model.head.output if late else last_linear(model), calibration, fitted.match_weight)
     if late and model.reader is not None:  # the cut point stands in one of the two
         fold_into(model.reader.head.output, replace(calibration, cut_partial=0.0))
     config = CheckpointConfig(
         shape=options.shape,
         delta=calibration.delta,
         temperature=calibration.temperature,
-        thresholds={level.label: trained.dev[f"threshold_{level.label}"] for level in LEVELS},
+        thresholds={level.label: fitted.metrics[f"threshold_{level.label}"] for level in LEVELS},
         max_length=options.max_length,
         reads_context=options.reads_context,
         base_model=options.backbone.name,
         reader=late and model.reader is not None,
         languages=languages,
-        number_weights=learnt["number_weights"],
-        contradiction_weights=learnt["contradiction_weights"],
+        number_weights=fitted.number_weights,
+        contradiction_weights=fitted.contradiction_weights,
     )
-    save_checkpoint(trained.folder, model, tokenizer, config)
+    save_checkpoint(Path(options.output_dir), model, tokenizer, config)

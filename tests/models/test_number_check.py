@@ -17,7 +17,7 @@ from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.models.number_check import FEATURES, NumberCheck
 from citeverifier.records import LANGUAGES, Pair, Support
 from citeverifier.text.language import language
-from citeverifier.training.number_weights import fit_number_weights
+from citeverifier.training.fitted_on_dev import fit_number_weights
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
 WORDS = [language(code).quantities for code in LANGUAGES]

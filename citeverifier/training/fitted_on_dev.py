@@ -1,0 +1,194 @@
+"""What is fitted on dev once a model is trained: weights beside its logit, calibration, thresholds.
+
+A late-interaction verifier adds to its logit what the number check says (models/number_check.py) and, where a reader
+learnt by itself, weighs the matches beside it. All are fitted together by the interval loss; calibration follows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citeverifier.metrics.decisions import auroc, best_threshold
+from citeverifier.models.contradiction import NAMES, READER
+from citeverifier.models.cut_points import Calibration, fit_calibration, interval_loss, probability
+from citeverifier.models.number_check import FEATURES, NumberCheck
+from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
+from citeverifier.text.language import language
+from citeverifier.text.rendering import render_document
+from citeverifier.training.prepared_pairs import decided
+
+log = logging.getLogger(__name__)
+
+Floats = NDArray[np.float64]
+
+PRIOR = 2.0  # pairs' worth of pull of each weight towards 0
+REFUTED = frozenset({"refutes", "refute", "contradiction"})  # how the kinds of pairs end, after the source's own label
+NOT_TOLD = frozenset({"not-enough-info", "neutral"})
+LEAST = 50  # pairs of each, for weights that mean something
+
+
+@dataclass(frozen=True)
+class FittedOnDev:
+    """What a checkpoint is saved with.
+
+    `match_weight`: of the matches beside a reader. `number_weights` are of folded logits. `metrics`: AUROC by level,
+    its mean, and the thresholds (probabilities).
+    """
+
+    calibration: Calibration
+    match_weight: float
+    number_weights: Mapping[str, float]
+    contradiction_weights: Mapping[str, float]
+    metrics: Mapping[str, float]
+
+
+def fit_on_dev(
+    logits: Floats,
+    read: Floats | None,
+    against: Floats | None,
+    labels: NDArray[np.float32],
+    outcomes: NDArray[np.float32],
+    refuted_pairs: NDArray[np.float32],
+    delta: float,
+    *,
+    weigh_matches: bool,
+) -> FittedOnDev:
+    """Fit everything.
+
+    Args:
+        logits: (n,) training logits of the dev pairs, matches and reader together.
+        read, against: (n,) of these a reader's part, and its logits of P(contradicted); None without a reader.
+        labels: rows [min, max, weight, documents, ...].
+        outcomes: (n, k) as `number_outcomes` gives them.
+        refuted_pairs: (n,) as `refuted` gives it.
+        delta: distance of the cut points in training.
+        weigh_matches: whether the reader learnt alone, so that the matches' weight beside it is to be fitted.
+    """
+    part = np.zeros_like(logits) if read is None else read
+    matches = logits - part
+    if weigh_matches:
+        weights = fit_number_weights(part, labels, np.column_stack([outcomes, matches]), delta)
+        numbers, match_weight = weights[:-1], float(weights[-1])
+    else:
+        numbers, match_weight = fit_number_weights(logits, labels, outcomes, delta), 1.0
+    whole = part + matches * match_weight + outcomes @ numbers
+    calibration = fit_calibration(whole, labels, delta)
+    return FittedOnDev(
+        calibration,
+        match_weight,
+        dict(zip(FEATURES, (numbers / calibration.temperature).round(4).tolist(), strict=False)),
+        fit_contradiction_weights(outcomes, refuted_pairs, against),
+        dev_metrics(calibration.fold(whole), labels, calibration.delta),
+    )
+
+
+def number_outcomes(pairs: Sequence[Pair]) -> NDArray[np.float32]:
+    """(n, 7) what the documents of pairs say of the numbers of their statements, 0 or 1 each."""
+    check = NumberCheck({}, [language(code).quantities for code in LANGUAGES])
+    rows = [check.features(pair.statement, [render_document(d) for d in pair.documents]) for pair in pairs]
+    return np.array(rows, dtype=np.float32)
+
+
+def fit_number_weights(
+    logits: Floats, labels: NDArray[np.float32], features: NDArray[np.float32], delta: float
+) -> Floats:
+    """The weights of greatest likelihood, jointly with a scale and a cut point, which calibration fits anew after them.
+
+    Args:
+        logits: (n,) training logits of the dev pairs, without the check.
+        labels: rows [min, max, weight, ...].
+        features: (n, k) of the pairs: answers of the number check, 0 or 1; beside a reader also the matches' logits.
+        delta: distance of the cut points in training.
+
+    Returns:
+        (k,) weights in training logits; 0 for a feature that no pair has.
+    """
+    if not features.shape[1]:
+        return np.zeros(0)
+    import torch
+    from scipy.optimize import minimize
+
+    z, x, rows = (torch.as_tensor(np.asarray(part, dtype=np.float64)) for part in (logits, features, labels))
+
+    def objective(parameters: Floats) -> tuple[float, Floats]:
+        p = torch.tensor(parameters, requires_grad=True)
+        loss = interval_loss(z * p[0].exp() + x @ p[2:] - p[1], rows, delta).sum()
+        loss = loss + p[:2].square().sum() + PRIOR / 2 * p[2:].square().sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return float(loss.detach()), np.asarray(p.grad)
+
+    best = minimize(objective, np.zeros(2 + features.shape[1]), jac=True, method="L-BFGS-B").x
+    weights: Floats = best[2:] / np.exp(best[0])
+    return weights
+
+
+def refuted(pairs: Sequence[Pair]) -> Floats:
+    """(n,) 1 where a pair's source says that its documents refute it, 0 where that they do not tell, else nan."""
+    labels = [pair.kind.rpartition(":")[2] for pair in pairs]
+    return np.array([1.0 if label in REFUTED else 0.0 if label in NOT_TOLD else np.nan for label in labels])
+
+
+def fit_contradiction_weights(
+    outcomes: NDArray[np.float32], refuted: NDArray[np.float32], read: Floats | None = None
+) -> Mapping[str, float]:
+    """Weights of `models/contradiction.py`; none where dev has fewer than LEAST refuted pairs, or not told.
+
+    They are fitted as if refuted and not told were equally frequent.
+
+    Args:
+        outcomes: (n, k) answers of the number check; k may be 0, and nothing is learnt then.
+        refuted: (n,) as `refuted` gives it.
+        read: (n,) a reader's logits, nan of what it did not read; without one pairs that the number check says nothing
+            of are left out.
+    """
+    told = outcomes.any(axis=1) if read is None else ~np.isnan(read) & (outcomes.shape[1] > 0)
+    known = ~np.isnan(refuted) & told
+    counts = int((refuted[known] == 0).sum()), int((refuted[known] == 1).sum())
+    if min(counts) < LEAST:
+        log.info("dev has %d usable pairs that are not told, %d refuted: contradictions are not learnt", *counts)
+        return {}
+    from sklearn.linear_model import LogisticRegression
+
+    features = outcomes if read is None else np.column_stack([outcomes, read])
+    model = LogisticRegression(class_weight="balanced").fit(features[known], refuted[known])
+    weights = [float(model.intercept_[0]), *map(float, model.coef_[0])]
+    return {name: round(weight, 4) for name, weight in zip((*NAMES, READER), weights, strict=False)}
+
+
+def aurocs(scores: Floats, labels: NDArray[np.float32]) -> dict[str, float]:
+    """The AUROC per level, and `auroc`, their mean; ValueError where dev has one class only."""
+    areas: dict[str, float] = {}
+    for level in LEVELS:
+        known, gold = decided(labels, level)
+        areas[f"auroc_{level.label}"] = float(auroc(gold[known], scores[known]))
+    defined = [area for area in areas.values() if not np.isnan(area)]
+    if not defined:
+        raise ValueError("dev: expected pairs that reach a support level and pairs that do not, got one class only")
+    return {**areas, "auroc": float(np.mean(defined))}
+
+
+def dev_metrics(folded: Floats, labels: NDArray[np.float32], delta: float) -> dict[str, float]:
+    """`aurocs` and the fitted thresholds (probabilities) by level.
+
+    Level partial is asked of one document at a time, so its threshold is fitted on such premises where dev has them.
+    """
+    thresholds: dict[Support, float] = {}
+    for level in LEVELS:
+        known, gold = decided(labels, level)
+        alone = known & (labels[:, 3] == 1)
+        if level == Support.PARTIAL and len(set(gold[alone])) == 2:
+            known = alone
+        thresholds[level] = best_threshold(gold[known], probability(folded[known], level, delta))
+    if delta == 0:  # one probability answers both levels, so one threshold does
+        one = next(value for value in thresholds.values() if not np.isnan(value))
+        thresholds = dict.fromkeys(LEVELS, one)
+    for level, value in thresholds.items():
+        if np.isnan(value):
+            log.warning("dev decides no pair both ways at level %s; its threshold stays at 0.5", level.label)
+            thresholds[level] = 0.5
+    return aurocs(folded, labels) | {f"threshold_{level.label}": value for level, value in thresholds.items()}
