@@ -18,6 +18,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from citeverifier.commands.answer_files import load_verifier
 from citeverifier.data.fever import load_fever
 from citeverifier.data.hotpot_statements import load_hotpot_statements
 from citeverifier.data.notation import rewritten
-from citeverifier.evaluation.audit import reordering
+from citeverifier.evaluation.audit import reordered
 from citeverifier.evaluation.reporting.tables import markdown
 from citeverifier.evaluation.schemes.base import value_text
 from citeverifier.evaluation.schemes.merged import Merged
@@ -116,7 +117,7 @@ def changes(pool: Sequence[Document]) -> dict[str, Change]:
         "titles dropped": documents(lambda document: replace(document, title="")),
         f'titles replaced by "{untitled}"': documents(lambda document: replace(document, title=untitled)),
         "first sentence begins with a pronoun": documents(pronoun_first),
-        "documents in another order": reordering(SEED),
+        "documents in another order": partial(reordered, seed=SEED),
         "other dashes and quotes": text(lambda said: said.translate(SIGNS)),
         "1,000 as 1000": text(lambda said: THOUSANDS.sub(lambda m: m.group().replace(",", ""), said)),
         "1,000 as 1 000": text(lambda said: THOUSANDS.sub(lambda m: m.group().replace(",", "\u00a0"), said)),

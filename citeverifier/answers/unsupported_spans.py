@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -68,21 +68,21 @@ class UnsupportedSpans(Scheme):
             )
         return trials
 
-    def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
+    def questions(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Trial]:
         """The statements, then those that fall short (by the threshold or at 0.5) without each of their phrases."""
         if not answers:
             return list(trials)
-        known = {answer.trial.id: answer for answer in answers}
-        short = [known[trial.id] for trial in trials if known[trial.id].score is not None]
+        short = [answers[trial.id] for trial in trials if answers[trial.id].score is not None]
         short = [answer for answer in short if not (answer.decision and answer.decided(default=True))]
-        return [asked for answer in short for asked in _parts(answer.trial) if asked.id not in known]
+        return [asked for answer in short for asked in _parts(answer.trial) if asked.id not in answers]
 
-    def fold(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Prediction]:
+    def fold(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Prediction]:
         """The answers to the statements, each with those about its phrases."""
-        about: dict[str, list[Prediction]] = {}
-        for answer in answers[len(trials) :]:
-            about.setdefault(answer.trial.id.rpartition("/without-")[0], []).append(answer)
-        return [replace(answer, answers=tuple(about.get(answer.trial.id, ()))) for answer in answers[: len(trials)]]
+        about: dict[str, list[Prediction]] = {trial.id: [] for trial in trials}
+        for identity, answer in answers.items():
+            if identity not in about:
+                about[identity.rpartition("/without-")[0]].append(answer)
+        return [replace(answers[trial.id], answers=tuple(about[trial.id])) for trial in trials]
 
     def estimates(self, predictions: Sequence[Prediction], sampled: Resamples, *, default: bool) -> dict[str, Estimate]:
         """Precision, recall and F1 at example level and at span level."""

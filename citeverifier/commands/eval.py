@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +126,7 @@ def fitting_data(config: DictConfig) -> FittingData:
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import SourceSpec, read
+    from citeverifier.evaluation.run import dev_questions
     from citeverifier.evaluation.thresholds import FittingData
 
     named: Any = OmegaConf.to_container(config.fit, resolve=True)
@@ -134,7 +136,8 @@ def fitting_data(config: DictConfig) -> FittingData:
         return [record for spec in specs for record in read(spec, role, config.lang, share_files=True)]
 
     source = ", ".join(dict.fromkeys(spec.data for spec in specs))
-    return FittingData(source, records, instantiate(config.pairs.build), config.seed, config.calibrate)
+    ask = partial(dev_questions, seed=config.seed)
+    return FittingData(source, records, instantiate(config.pairs.build), ask, config.calibrate)
 
 
 def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from citeverifier.commands.entry import entry
+from citeverifier.evaluation.reporting.plain import write_whole
 
 HUB = "hotpotqa/hotpot_qa"
 PROGRAMS = {"python": [sys.executable], "citeverifier": [sys.executable, "-m", "citeverifier"]}
@@ -48,7 +49,8 @@ def run(config: DictConfig) -> None:
             for later in names[number - 1 :]:  # what they were made of changes
                 (done / later).unlink(missing_ok=True)
             _call(name, command)
-            _mark(marker, command)
+            done.mkdir(parents=True, exist_ok=True)
+            write_whole(marker, command)
     if not config.dry_run:
         print(f"\nthe road is done; page: {config.output_dir}/page/leaderboard.html")
 
@@ -88,14 +90,6 @@ def _call(name: str, command: str) -> None:
             file=sys.stderr,
         )
         raise SystemExit(code if code > 0 else 128 - code)
-
-
-def _mark(marker: Path, command: str) -> None:
-    """Leave a step's command, whole or not at all."""
-    marker.parent.mkdir(parents=True, exist_ok=True)
-    partial = marker.with_name(f"{marker.name}.partial")
-    partial.write_text(command, encoding="utf-8")
-    partial.replace(marker)
 
 
 @entry("paper")

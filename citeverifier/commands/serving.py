@@ -32,7 +32,7 @@ def check_served(scheme: Scheme, verifier: Any, records: Sequence[Any]) -> None:
         )
     if not isinstance(verifier, Scorer) or type(verifier).refuses is Scorer.refuses:
         return
-    asked = scheme.questions(trials_of(scheme, records), [])
+    asked = scheme.questions(trials_of(scheme, records), {})
     most = max(len(trial.premise) for trial in asked)
     for level in LEVELS:
         refusal = verifier.refuses([trial.pair for trial in asked if trial.level == level], level)

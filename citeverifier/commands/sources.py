@@ -5,7 +5,7 @@ Together with the entry points, the only place that sees Hydra's configs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
@@ -18,7 +18,6 @@ from omegaconf.errors import InterpolationResolutionError
 
 from citeverifier.data.edited_sentences import edited_sentences
 from citeverifier.data.load import (
-    PairBuilder,
     Record,
     fingerprint,
     made_by_llm,
@@ -135,74 +134,54 @@ def alternatives(sources: Specs, dev: Specs | None, held_out: Specs) -> tuple[Sp
     return chosen, dev, held_out
 
 
-def training_data(
-    sources: Specs,
-    dev: Specs | None,
-    held_out: Specs,
-    build: PairBuilder,
-    *,
-    lang: str,
-    seed: int,
-    kind_weights: Mapping[str, float],
-    dev_limit: int | None,
-    titles: Mapping[str, float] | None = None,
-    notation: float = 0.0,
-    edits: float = 0.0,
-    paged: float = 0.0,
-    form: str = "pairs",
-    most_documents: int | None = None,
-    binary: bool = False,
-) -> TrainingData:
-    """Read, drop what leaks, build pairs. `dev` = None holds a part of each source back.
-
-    `titles`: shares of the training pairs whose documents lose their titles ("dropped") or get one that says nothing
-    ("replaced"). `notation`: the share whose statements write numbers otherwise (data/notation.py). `edits`: for each
-    pair so many of edited sentences (data/edited_sentences.py); `paged`: likewise of pairs whose evidence stands inside
-    a page (data/pages.py). `form`: what is read of data_gen's folders. `most_documents`, `binary`: as in `usable`.
-    """
-    sources, dev, held_out = alternatives(sources, dev, held_out)
+def training_data(config: Any) -> TrainingData:
+    """Read, drop what leaks, build pairs: `data`, `pairs`, `lang` and `seed` of configs/train.yaml say what and how."""
+    data: Any = OmegaConf.to_container(config.data, resolve=True)
+    seed, recipe, build = config.seed, config.pairs, instantiate(config.pairs.build)
+    named = data["sources"] if data["path"] is None else [{"data": data["path"], "questions": data["questions"]}]
+    sources, dev, held_out = alternatives(named, data["dev"], data["held_out"])
     specs = [SourceSpec.parse(spec) for spec in sources]
     dev_specs = specs if dev is None else [SourceSpec.parse(spec) for spec in dev]
+    part = partial(_reachable, lang=config.lang, share_files=dev is None, form=recipe.form)
 
-    part = partial(_reachable, lang=lang, share_files=dev is None, form=form)
+    def fitting(records: Sequence[Record]) -> tuple[list[Pair], dict[str, int]]:
+        return usable(to_pairs(records, build), recipe.most_documents, recipe.binary)
+
     dev_records = [part(spec, "dev") for spec in dev_specs]
     guarded = list(chain.from_iterable(dev_records))
     for tested in held_out:
         guarded += _reachable(SourceSpec.parse(tested), "test", "all")
-    train_pairs: list[Pair] = []
+    train: list[Pair] = []
     report: dict[str, Any] = {"sources": [], "made": {}, "dev": []}
     for source in specs:
         records, leaks = drop_leaks(part(source, "train"), guarded)
-        fitting, unusable = usable(to_pairs(records, build), most_documents, binary)
-        pairs = take(fitting, source.limit, seed)
-        train_pairs += weigh(pairs, source.weight, kind_weights)
+        pairs, unusable = fitting(records)
+        pairs = take(pairs, source.limit, seed)
+        train += weigh(pairs, source.weight, data["kind_weights"])
         report["sources"].append(
             {"data": source.title, "weight": source.weight, "pairs": len(pairs), "leaks": asdict(leaks)}
             | {"unusable": unusable}
             | asdict(fingerprint(pairs))
         )
-    if not train_pairs:
+    if not train:
         raise ValueError(
             "data.sources: expected training records that share no group, document or statement with dev and "
             f"data.held_out, got none; dropped: {[source['leaks'] for source in report['sources']]}"
         )
     dev_pairs: list[Pair] = []
     for spec, records in zip(dev_specs, dev_records, strict=True):  # a source's own limit is of training pairs
-        fitting = usable(to_pairs(records, build), most_documents, binary)[0]
-        dev_pairs += take(fitting, None if dev is None else spec.limit, seed)
+        dev_pairs += take(fitting(records)[0], None if dev is None else spec.limit, seed)
         report["dev"].append({"data": spec.title} | asdict(fingerprint(records)))
-    dev_pairs = take(dev_pairs, dev_limit, seed)
+    dev_pairs = take(dev_pairs, data["dev_limit"], seed)
     report["dev_pairs"] = len(dev_pairs)
-    makers = {"edited sentences": (edited_sentences, edits), "pages": (pages, paged)}
-    made = {name: make(train_pairs, round(n * len(train_pairs)), seed) for name, (make, n) in makers.items() if n}
-    for name, pairs in made.items():
-        fitting, _ = usable(to_pairs(drop_leaks(pairs, guarded)[0], build), most_documents, binary)
-        report["made"][name] = len(fitting)
-        train_pairs += weigh(fitting, 1.0, kind_weights)
-    if titles:
-        train_pairs = list(vary_titles(train_pairs, titles["dropped"], titles["replaced"], seed))
-    train_pairs = list(vary_notation(train_pairs, notation, seed))
-    return TrainingData(train_pairs, dev_pairs, report)
+    makers = {"edited sentences": (edited_sentences, data["edits"]), "pages": (pages, data["pages"])}
+    made = {name: make(train, round(share * len(train)), seed) for name, (make, share) in makers.items() if share}
+    for name, found in made.items():
+        kept, _ = fitting(drop_leaks(found, guarded)[0])
+        report["made"][name] = len(kept)
+        train += weigh(kept, 1.0, data["kind_weights"])
+    titled = vary_titles(train, data["titles"]["dropped"], data["titles"]["replaced"], seed)
+    return TrainingData(list(vary_notation(titled, data["notation"], seed)), dev_pairs, report)
 
 
 def _reachable(spec: SourceSpec, role: str, lang: str, **settings: Any) -> list[Record]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from citeverifier.commands.entry import entry
 from citeverifier.processes import rank
@@ -28,25 +28,7 @@ def run(config: DictConfig) -> Trained:
 
     if config.hub.repo_id is not None:
         check_repo(config.hub.repo_id)  # before hours of training, not after
-    data: Any = OmegaConf.to_container(config.data, resolve=True)
-    path = data["path"]
-    read = training_data(
-        data["sources"] if path is None else [{"data": path, "questions": data["questions"]}],
-        data["dev"],
-        data["held_out"],
-        instantiate(config.pairs.build),
-        lang=config.lang,
-        seed=config.seed,
-        kind_weights=data["kind_weights"],
-        dev_limit=data["dev_limit"],
-        titles=data["titles"],
-        notation=data["notation"],
-        edits=data["edits"],
-        paged=data["pages"],
-        form=config.pairs.form,
-        most_documents=config.pairs.most_documents,
-        binary=config.pairs.binary,
-    )
+    read = training_data(config)
     log.info("%s", str(read))
     for source in read.report["sources"]:
         leaks = source["leaks"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,11 @@ from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
 from citeverifier.verifiers.base import Scorer, Scores, WrappedScorer
 
-Change = Callable[[Pair], Pair]
-
 
 class ChangedPairs(WrappedScorer):
     """A verifier that is asked about changed pairs instead; whatever the scheme, its scores are folded as ever."""
 
-    def __init__(self, verifier: Scorer, change: Change) -> None:
+    def __init__(self, verifier: Scorer, change: Callable[[Pair], Pair]) -> None:
         super().__init__(verifier)
         self._change = change
 
@@ -37,33 +36,25 @@ class ChangedPairs(WrappedScorer):
         return self.scorer.score([self._change(pair) for pair in pairs], level)
 
 
-def reordering(seed: int) -> Change:
-    """Puts a pair's documents in another order, drawn by seed; one document stays as it is."""
-
-    def change(pair: Pair) -> Pair:
-        positions = list(range(len(pair.documents)))
-        if len(positions) < 2:
-            return pair
-        rng, order = random.Random(f"{seed}:order:{pair.id}"), positions.copy()
-        while order == positions:
-            rng.shuffle(order)
-        return replace(pair, documents=tuple(pair.documents[i] for i in order))
-
-    return change
+def reordered(pair: Pair, seed: int) -> Pair:
+    """The pair with its documents in another order, drawn by seed; one document stays as it is."""
+    positions = list(range(len(pair.documents)))
+    if len(positions) < 2:
+        return pair
+    rng, order = random.Random(f"{seed}:order:{pair.id}"), positions.copy()
+    while order == positions:
+        rng.shuffle(order)
+    return replace(pair, documents=tuple(pair.documents[i] for i in order))
 
 
-def planting(seed: int, false: Collection[str]) -> Change:
-    """Adds the language's instruction to the end of one document, drawn by seed, of the pairs with ids in `false`."""
-
-    def change(pair: Pair) -> Pair:
-        if pair.id not in false or not pair.documents:
-            return pair
-        chosen = random.Random(f"{seed}:injection:{pair.id}").randrange(len(pair.documents))
-        document = pair.documents[chosen]
-        planted = replace(document, text=f"{document.text} {language(pair.lang).instruction}")
-        return replace(pair, documents=(*pair.documents[:chosen], planted, *pair.documents[chosen + 1 :]))
-
-    return change
+def planted(pair: Pair, seed: int, false: Collection[str]) -> Pair:
+    """A pair with its id in `false` with the language's instruction at the end of one document, drawn by seed."""
+    if pair.id not in false or not pair.documents:
+        return pair
+    chosen = random.Random(f"{seed}:injection:{pair.id}").randrange(len(pair.documents))
+    document = pair.documents[chosen]
+    told = replace(document, text=f"{document.text} {language(pair.lang).instruction}")
+    return replace(pair, documents=(*pair.documents[:chosen], told, *pair.documents[chosen + 1 :]))
 
 
 def check_auditable(scheme: Scheme) -> None:
@@ -88,7 +79,7 @@ def audit(
     Returns the predictions, "order" and "injection", and the `audit` of metrics.json.
     """
     false = {p.trial.pair.id for p in plain if not p.trial.gold}
-    changes = {"order": reordering(seed), "injection": planting(seed, false)}
+    changes = {"order": partial(reordered, seed=seed), "injection": partial(planted, seed=seed, false=false)}
     asked = {
         name: run_scheme(scheme, ChangedPairs(verifier, change), records, thresholds)[0]
         for name, change in changes.items()

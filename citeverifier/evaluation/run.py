@@ -7,12 +7,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from citeverifier.cost import Cost
+from citeverifier.data.load import Record
 from citeverifier.evaluation.schemes.base import Scheme
+from citeverifier.evaluation.schemes.merged import Merged
+from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
-from citeverifier.evaluation.thresholds import DecisionThreshold, Fitted, FittingData
-from citeverifier.records import Support
+from citeverifier.evaluation.thresholds import DecisionThreshold, DevQuestion, Fitted, FittingData
+from citeverifier.records import LEVELS, Example, Pair, Support
 from citeverifier.verifiers.cache import ScoreCache, with_cache
 from citeverifier.verifiers.spread import spread
+
+
+def dev_questions(records: Sequence[Record], seed: int = 13) -> list[DevQuestion]:
+    """What thresholds are fitted on: questions of the form in which each level is asked.
+
+    Level partial decides on one document at a time, level full on documents together: examples give the trials of
+    Separate and of Merged. (Premises of one to three documents, as training has them, made the threshold of partial
+    too strict for one.) Labelled pairs are asked at every level that their label decides.
+    """
+    examples = [record for record in records if isinstance(record, Example)]
+    trials = [*Separate(seed).trials(examples), *Merged(seed).trials(examples)]
+    asked = [DevQuestion(trial.pair, trial.level, trial.gold) for trial in trials]
+    pairs = [record for record in records if isinstance(record, Pair)]
+    labelled = [(pair, level, pair.reaches(level)) for pair in pairs for level in LEVELS]
+    return asked + [DevQuestion(pair, level, gold) for pair, level, gold in labelled if gold is not None]
 
 
 def prepare(

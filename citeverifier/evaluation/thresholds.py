@@ -1,6 +1,7 @@
 """Where a score becomes a decision: one threshold a level, fitted on dev or brought along by the verifier.
 
-This is the only place that fits thresholds; the arithmetic is `best_threshold` in metrics/decisions.py.
+This is the only place that fits thresholds; the arithmetic is `best_threshold` in metrics/decisions.py. What is asked
+for it on dev is `dev_questions` in run.py.
 """
 
 from __future__ import annotations
@@ -13,11 +14,9 @@ import numpy as np
 
 from citeverifier.cost import Cost
 from citeverifier.data.load import PairBuilder, Record, to_pairs
-from citeverifier.evaluation.schemes.merged import Merged
-from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.metrics.decisions import Bools, Floats, best_threshold
+from citeverifier.metrics.decisions import best_threshold
 from citeverifier.records import LEVELS, Example, Pair, Support
-from citeverifier.verifiers.base import Listing, Scorer, Selector
+from citeverifier.verifiers.base import Scorer
 
 
 @dataclass(frozen=True)
@@ -45,25 +44,6 @@ class DevQuestion(NamedTuple):
     gold: bool
 
 
-def dev_questions(records: Sequence[Record], seed: int) -> list[DevQuestion]:
-    """What thresholds are fitted on: questions of the form in which each level is asked.
-
-    Level partial decides on one document at a time, level full on documents together: examples give the trials of
-    Separate and of Merged. (Premises of one to three documents, as training has them, made the threshold of partial
-    too strict for one.) Labelled pairs are asked at every level that their label decides.
-    """
-    examples = [record for record in records if isinstance(record, Example)]
-    trials = [*Separate(seed).trials(examples), *Merged(seed).trials(examples)]
-    asked = [DevQuestion(trial.pair, trial.level, trial.gold) for trial in trials]
-    for record in records:
-        if isinstance(record, Pair):
-            for level in LEVELS:
-                gold = record.reaches(level)
-                if gold is not None:
-                    asked.append(DevQuestion(record, level, gold))
-    return asked
-
-
 def fit_thresholds(
     verifier: Scorer,
     dev: Sequence[DevQuestion],
@@ -89,7 +69,11 @@ def fit_thresholds(
             continue
         gold, values = np.array([question.gold for question in decided], dtype=bool), scores.values
         if whole:
-            gold, values = _of_examples([question.pair.example for question in decided], gold, values)
+            by_example: dict[str, list[int]] = {}
+            for i, question in enumerate(decided):
+                by_example.setdefault(question.pair.example, []).append(i)
+            gold = np.array([gold[own].all() for own in by_example.values()], dtype=bool)
+            values = np.array([values[own].min() for own in by_example.values()])  # nan where one of them is
         scored = ~np.isnan(values)
         value = best_threshold(gold[scored], values[scored])
         if np.isnan(value):
@@ -102,28 +86,18 @@ def fit_thresholds(
     return Fitted(fitted, cost=cost)
 
 
-def _of_examples(examples: Sequence[str], gold: Bools, values: Floats) -> tuple[Bools, Floats]:
-    """(all true, lowest score) of each example's pairs; nan where one of them is unscored."""
-    _, number = np.unique(examples, return_inverse=True)
-    every, lowest = np.ones(number.max(initial=-1) + 1, dtype=bool), np.full(number.max(initial=-1) + 1, np.inf)
-    np.logical_and.at(every, number, gold)
-    with np.errstate(invalid="ignore"):  # of nan, which stays
-        np.minimum.at(lowest, number, values)
-    return every, lowest
-
-
 @dataclass(frozen=True)
 class FittingData:
     """The data that a run fits on, read when asked for.
 
-    `read` gives the records of a role ("train" or "dev"), `build` makes pairs of examples, `source` names the data.
-    With `calibrate` thresholds are fitted even where the verifier brings its own.
+    `read` gives the records of a role ("train" or "dev"), `build` makes pairs of examples, `ask` what thresholds are
+    fitted on; `source` names the data. With `calibrate` thresholds are fitted even where the verifier brings its own.
     """
 
     source: str
     read: Callable[[str], Sequence[Record]]
     build: PairBuilder
-    seed: int = 13
+    ask: Callable[[Sequence[Record]], Sequence[DevQuestion]]
     calibrate: bool = False
 
     def pairs(self, role: str) -> list[Pair]:
@@ -144,12 +118,5 @@ class FittingData:
         """Those that the verifier brings along, else fitted on dev (`whole`: as in `fit_thresholds`)."""
         brought = verifier.thresholds
         if self.calibrate or brought is None:
-            dev = dev_questions(self.read("dev"), self.seed)
-            return fit_thresholds(verifier, dev, self.source, levels, whole=whole)
+            return fit_thresholds(verifier, self.ask(self.read("dev")), self.source, levels, whole=whole)
         return Fitted({level: DecisionThreshold(at, "brought by the verifier") for level, at in brought.items()})
-
-    def parameters(self, verifier: Selector, listings: Sequence[Listing], gold: Sequence[frozenset[int]]) -> Fitted:
-        """A selector's parameters, chosen on dev statements."""
-        verifier.tune(listings, gold)
-        chosen = f"chosen on {len(listings)} dev statements of {self.source}"
-        return Fitted(parameters={name: DecisionThreshold(v, chosen) for name, v in verifier.parameters.items()})

@@ -172,32 +172,6 @@ def test_a_sweep_gives_the_numbers_of_single_runs(single: tuple[Run, Any], sweep
     assert alone == swept
 
 
-def test_settings_and_levels_of_each_scheme(sweep: dict[str, Run]) -> None:
-    found = {
-        name.removesuffix("-en-keyword"): {(row["setting"], row["level"]) for row in run.predictions}
-        for name, run in sweep.items()
-        if run.metrics["lang"] == "en"
-    }
-    assert found == {
-        "merged": {(s, "full") for s in ("correct", "incorrect", "replaced", "added", "removed")},
-        "separate": {(s, "partial") for s in ("correct", "incorrect.altered", "incorrect.other", "irrelevant")},
-        "cite_separate": {("statement", "partial"), ("corrupted", "partial")},
-        "cite_merged": {("statement", "full"), ("corrupted", "full")},
-        "citation_prf": {("recall", "full"), ("precision", "full"), ("corrupted", "full")},
-        "pairs": {("partial", "partial"), ("full", "full")},
-        "support_levels": {(f"{s}{end}", s) for s in ("partial", "full") for end in ("", ".below_full")},
-    }
-
-
-@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme not in ("pairs", "support_levels")])
-def test_both_languages_ask_the_same(sweep: dict[str, Run], scheme: str) -> None:
-    english, polish = (
-        [(row["statement_id"], row["setting"], row["premise"]) for row in sweep[f"{scheme}-{lang}-keyword"].predictions]
-        for lang in ("en", "pl")
-    )
-    assert english == polish
-
-
 def test_metrics_recompute_from_predictions_jsonl(sweep: dict[str, Run]) -> None:
     for name, run in sweep.items():
         rows, metrics = run.predictions, run.metrics

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
+import citeverifier.commands.entry  # noqa: F401  (the configs' resolvers)
 from citeverifier.commands.sources import SourceSpec, TrainingData, check_records, read, training_data
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
+from citeverifier.paths import configs_dir
 from citeverifier.records import Document, Example, Pair, example_to_json, pair_to_json, write_jsonl
 
 BUILD = partial(ordinal_pairs, context_share=0.0)
@@ -94,11 +97,12 @@ def test_settings_for_training_hold_for_dev_and_not_for_test(real_data: Path) ->
 # --- training_data -----------------------------------------------------------------------------------------------
 
 
-def gathered(sources: Sequence[Any], dev: Sequence[Any] | None = None, **changes: Any) -> TrainingData:
-    options: dict[str, Any] = {
-        "held_out": [], "build": BUILD, "lang": "en", "seed": 13, "kind_weights": {}, "dev_limit": None,
-    }  # fmt: skip
-    return training_data(sources, dev, **options | changes)
+def gathered(sources: Sequence[Any], dev: Sequence[Any] | None = None, lang: str = "en", **data: Any) -> TrainingData:
+    given = {"sources": sources, "dev": dev, "held_out": [], "dev_limit": None} | data
+    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
+        config = compose("train", ["pairs.build.context_share=0.0"])
+    OmegaConf.set_struct(config, False)
+    return training_data(OmegaConf.merge(config, {"lang": lang, "data": given}))
 
 
 def test_train_and_dev_are_built_from_their_splits() -> None:
@@ -158,7 +162,7 @@ def test_what_is_held_out_is_held_out_in_every_language(tmp_path: Path) -> None:
 
 def test_nothing_left_to_train_on_is_an_error(file: Path) -> None:
     with pytest.raises(ValueError, match=r"data\.sources: expected training records .*got none; .*shared_group"):
-        training_data([str(file)], [str(file)], [], BUILD, lang="all", seed=13, kind_weights={}, dev_limit=None)
+        gathered([str(file)], [str(file)], lang="all")
 
 
 def test_weights_and_limits_are_per_source(file: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from by_hand import HALF, ByHand
 
 from citeverifier.data.mini import load_mini
-from citeverifier.evaluation.audit import audit, check_auditable, planting, reordering
+from citeverifier.evaluation.audit import audit, check_auditable, planted, reordered
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.base import Scheme
 from citeverifier.evaluation.schemes.cite_list import CiteList
@@ -52,15 +52,15 @@ def pair(count: int, identity: str = "p", lang: str = "en") -> Pair:
 def test_reordering_keeps_documents_and_changes_their_order(count: int) -> None:
     for number in range(20):
         before = pair(count, f"p{number}")
-        after = reordering(13)(before)
+        after = reordered(before, 13)
         assert after.documents != before.documents
         assert set(after.documents) == set(before.documents)
         assert replace(after, documents=before.documents) == before
-        assert reordering(13)(before) == after
+        assert reordered(before, 13) == after
 
 
 def test_one_document_has_no_other_order() -> None:
-    assert reordering(13)(pair(1)) == pair(1)
+    assert reordered(pair(1), 13) == pair(1)
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
@@ -68,7 +68,7 @@ def test_planting_adds_the_instruction_to_one_document(lang: str) -> None:
     chosen = set()
     for number in range(30):
         before = pair(3, f"p{number}", lang)
-        after = planting(13, {before.id})(before)
+        after = planted(before, 13, {before.id})
         (position,) = [i for i in range(3) if after.documents[i] != before.documents[i]]
         assert after.documents[position].text == f"Text {position}. {language(lang).instruction}"
         assert after.statement == before.statement
@@ -77,7 +77,7 @@ def test_planting_adds_the_instruction_to_one_document(lang: str) -> None:
 
 
 def test_planting_leaves_other_pairs_alone() -> None:
-    assert planting(13, {"another"})(pair(3)) == pair(3)
+    assert planted(pair(3), 13, {"another"}) == pair(3)
 
 
 def test_a_verifier_that_goes_by_order_is_found_out(worked_example: Example) -> None:

@@ -12,12 +12,8 @@ import pytest
 from by_hand import ByHand
 
 from citeverifier.cost import Cost
-from citeverifier.evaluation.thresholds import (
-    DecisionThreshold,
-    FittingData,
-    dev_questions,
-    fit_thresholds,
-)
+from citeverifier.evaluation.run import dev_questions
+from citeverifier.evaluation.thresholds import DecisionThreshold, FittingData, fit_thresholds
 from citeverifier.records import Example, Pair, Support
 from citeverifier.verifiers.base import Scores
 
@@ -105,7 +101,7 @@ def test_a_verifier_s_own_thresholds_hold_unless_told_otherwise(pairs: list[Pair
     class Brings(ByHand):
         thresholds = MappingProxyType({PARTIAL: 0.4, FULL: 0.8})  # type: ignore[assignment]
 
-    data = FittingData("dev", lambda role: pairs, build=list, calibrate=calibrate)
+    data = FittingData("dev", lambda role: pairs, build=list, ask=dev_questions, calibrate=calibrate)
     verifier = Brings(lambda pair, level: float(pair.support_min or 0) / 2)
     brought = {level: DecisionThreshold(t, "brought by the verifier") for level, t in verifier.thresholds.items()}
     fitted = {

@@ -14,7 +14,7 @@ from llm_server import CUT, EMPTY, HALF_JSON, LONG, WRONG_LANGUAGE, ScriptedServ
 
 from citeverifier.evaluation.reporting.summary import summarise
 from citeverifier.evaluation.reporting.tables import headline_rows
-from citeverifier.evaluation.run import prepare, run_scheme
+from citeverifier.evaluation.run import dev_questions, prepare, run_scheme
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.thresholds import DecisionThreshold, FittingData
 from citeverifier.llm.client import LLM, LLMOptions
@@ -265,7 +265,7 @@ def test_its_threshold_is_fitted_on_dev_and_the_report_shows_0_5_beside_it(worke
         yes = 0.3 if worked_example.statements[0].text in user(body) else 0.1
         return says_with_logprobs(("no", {"yes": yes, "no": 1 - yes}))
 
-    scheme, data = Merged(), FittingData("mine", lambda role: [worked_example], build=list)
+    scheme, data = Merged(), FittingData("mine", lambda role: [worked_example], build=list, ask=dev_questions)
     with model(reply) as (llm, _):
         asked, fitted = prepare(scheme, LLMVerdict(llm, "zero_shot"), [worked_example], data, cache=None)
         predictions, cost = run_scheme(scheme, asked, [worked_example], fitted.thresholds)

@@ -123,13 +123,12 @@ def _board(runs: Sequence[EvalRun], title: str, price_per_hour: float | None, cu
     measured = []
     for run in runs:
         figures = "reference" if run.summary["verifier"] in REFERENCES else "measured"
-        cells = _metric_cells(columns, run.summary, best) | _audit_cells(run.summary)
+        cells = _cells(columns, run.summary, best, price_per_hour)
         cells |= {f"delta.{metric}": _difference_cell(delta) for metric, delta in compared[run.name].items()}
-        cells |= _cost_cells(run, price_per_hour)
         measured.append(BoardRow(run.name, figures, str(run.folder), cells, run.summary, run))
     measured.sort(key=lambda row: _rank(row.summary), reverse=True)
     printed = [
-        BoardRow(s["verifier"], "reported", f"{s['source']} ({s['table']})", _metric_cells(columns, s, {}), s)
+        BoardRow(s["verifier"], "reported", f"{s['source']} ({s['table']})", _cells(columns, s, {}), s)
         for s in reported_rows()
         if (s["scheme"], s["lang"]) == (first["scheme"], first["lang"])
     ]
@@ -148,7 +147,7 @@ def _citing_nothing(trials: DecidedTrials, columns: Sequence[MetricColumn]) -> B
     counts = Counts(tp=0, fn=int(trials.gold.sum()), fp=0, tn=int((~trials.gold).sum()))
     metrics = {**counts.metrics(), "exact": 1 - len(cites) / len(statements)}
     summary = {"n": counts.n, "unscored": 0, "metrics": plain(metrics), "intervals": {}}
-    return BoardRow("citing nothing", "reference", "computed", _metric_cells(columns, summary, {}), summary)
+    return BoardRow("citing nothing", "reference", "computed", _cells(columns, summary, {}), summary)
 
 
 def _rank(summary: Mapping[str, Any]) -> tuple[float, ...]:
@@ -181,24 +180,42 @@ def _columns(runs: Sequence[EvalRun], currency: str) -> tuple[MetricColumn, ...]
     )
 
 
-def _metric_cells(
-    columns: Sequence[MetricColumn], summary: Mapping[str, Any], best: Mapping[str, float | None]
+def _cells(
+    columns: Sequence[MetricColumn],
+    summary: Mapping[str, Any],
+    best: Mapping[str, float | None],
+    price_per_hour: float | None = None,
 ) -> dict[str, Cell]:
-    cells = {}
-    if summary["n"] is not None:
-        cells["n"] = Cell(f"{summary['n']:,}", summary["n"])
-    if summary["unscored"] is not None:
-        share = summary["unscored"] / summary["n"] if summary["n"] else 0.0
-        cells["unscored"] = Cell(f"{share:.1%}", share, mark="warn" if share > UNSCORED_WARNING else "")
+    """What stands in a row by column, but for comparisons; the `best` value of a metric is marked."""
+    n, unscored = summary["n"], summary["unscored"]
     at_half = summary.get("default") or {"metrics": {}, "intervals": {}}  # a paper's row has none
-    for column in columns:
-        source = at_half if column.group == AT_HALF else summary
-        key = column.metric.removeprefix("default.")
-        value = source["metrics"].get(key)
-        if value is not None:
-            mark = "best" if source is summary and value == best.get(key) else ""
-            cells[column.metric] = Cell(f"{value:.3f}", value, source["intervals"].get(key), mark)
-    return cells
+    values = {"n": n, "unscored": None if unscored is None else unscored / max(n, 1), **summary["metrics"]}
+    values |= {f"default.{metric}": value for metric, value in at_half["metrics"].items()}
+    bounds = summary["intervals"] | {f"default.{metric}": both for metric, both in at_half["intervals"].items()}
+    for name, key in (("order", "changed"), ("injection", "flipped_to_true")):
+        if part := (summary.get("audit") or {}).get(name):
+            values[f"audit.{name}"], bounds[f"audit.{name}"] = part[key], part["intervals"].get(key)
+    cost = summary.get("cost") or {}
+    values |= {f"cost.{key}": amount for key, amount in per_thousand(cost, price_per_hour).items()}
+    if PASSED_ON in cost and cost["pairs"]:
+        values[PASSED_ON] = cost[PASSED_ON] / cost["pairs"]
+    marks = {metric: "best" for metric, value in best.items() if value == values.get(metric)}
+    marks["unscored"] = "warn" if (values["unscored"] or 0) > UNSCORED_WARNING else ""
+    return {
+        key: Cell(_text(key, value), value, bounds.get(key), marks.get(key, ""))
+        for key in (*(column.metric for column in columns), PASSED_ON)
+        if (value := values.get(key)) is not None
+    }
+
+
+def _text(key: str, value: float) -> str:
+    if key == "n":
+        return f"{value:,}"
+    if key in ("unscored", PASSED_ON) or key.startswith("audit."):
+        return f"{value:.1%}"
+    if key.startswith("cost."):  # three digits or all before the point: 0.0123, 1.23, 1,234
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:.3f}"
 
 
 def _difference_cell(delta: Difference | str) -> Cell:
@@ -208,28 +225,6 @@ def _difference_cell(delta: Difference | str) -> Cell:
         return NOTHING
     p = "< 0.01" if delta.p < 0.01 else f"= {delta.p:.3f}"
     return Cell(f"{delta.value:+.3f}, p {p}", delta.value, (delta.low, delta.high))
-
-
-def _audit_cells(summary: Mapping[str, Any]) -> dict[str, Cell]:
-    cells = {}
-    for name, key in (("order", "changed"), ("injection", "flipped_to_true")):
-        part = (summary.get("audit") or {}).get(name)
-        if part:
-            cells[f"audit.{name}"] = Cell(f"{part[key]:.1%}", part[key], part["intervals"].get(key))
-    return cells
-
-
-def _cost_cells(run: EvalRun, price_per_hour: float | None) -> dict[str, Cell]:
-    cost = run.summary["cost"]
-    cells = {  # three digits or all before the point: 0.0123, 1.23, 1,234
-        f"cost.{key}": Cell(f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}", amount)
-        for key, amount in per_thousand(cost, price_per_hour).items()
-        if amount is not None
-    }
-    if PASSED_ON in cost and cost["pairs"]:
-        share = cost[PASSED_ON] / cost["pairs"]
-        cells[PASSED_ON] = Cell(f"{share:.1%}", share)
-    return cells
 
 
 def per_thousand(cost: Mapping[str, Any], price_per_hour: float | None = None) -> dict[str, float | None]:

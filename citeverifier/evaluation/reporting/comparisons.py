@@ -47,8 +47,7 @@ def _samples(
     """The run's resampled metrics on the chosen trials; the same resamples whichever run."""
     key = (run.name, chosen.tobytes())
     if key not in known:
-        units = _units(trials, chosen)
-        score = trials.score[chosen]
+        units, score = trials.examples[chosen].tolist(), trials.score[chosen]
         scores = None if np.isnan(score).any() else score
         known[key] = metric_samples(trials.gold[chosen], trials.decision[chosen], scores, units, resamples(units))
     return known[key]
@@ -60,12 +59,8 @@ def errors_by_edit(trials: DecidedTrials) -> dict[str, Estimate]:
     for edit in sorted(set(trials.edit.tolist()) - {""}):
         chosen = (trials.edit == edit) & trials.scored
         if chosen.any():
-            units = _units(trials, chosen)
+            units = trials.examples[chosen].tolist()
             sampled = resamples(units)
             wrong = trials.gold[chosen] != trials.decision[chosen]
             errors[edit] = mean_estimate(wrong, sampled.of(units), sampled)
     return errors
-
-
-def _units(trials: DecidedTrials, chosen: Bools) -> list[str]:
-    return [example for example, kept in zip(trials.examples, chosen, strict=True) if kept]

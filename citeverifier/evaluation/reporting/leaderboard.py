@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -88,19 +89,16 @@ def page(boards: Sequence[Board], unscored: Sequence[str], problems: Sequence[st
 
     return environment.from_string(file.read_text(encoding="utf-8")).render(
         boards=boards, unscored=unscored, problems=problems, version=citeverifier.__version__, nothing=NOTHING,
-        group_names=_TOGGLED, groups=_groups, legend=legend, pictures=lambda board: _pictures(board, series),
+        group_names=_TOGGLED, groups=_widths, legend=legend, pictures=lambda board: _pictures(board, series),
         languages=list(dict.fromkeys(board.lang for board in boards)),
         schemes=list(dict.fromkeys(board.scheme for board in boards)),
         data=list(dict.fromkeys(board.data for board in boards)), papers=printed_papers(),
     )  # fmt: skip
 
 
-def _groups(board: Board) -> list[tuple[str, int]]:
+def _widths(board: Board) -> list[tuple[str, int]]:
     """(group, how many columns) as they stand."""
-    widths: dict[str, int] = {}
-    for column in board.shown_columns:
-        widths[column.group] = widths.get(column.group, 0) + 1
-    return list(widths.items())
+    return list(Counter(column.group for column in board.shown_columns).items())
 
 
 def _pictured(board: Board) -> list[BoardRow]:

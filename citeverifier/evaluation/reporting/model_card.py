@@ -62,7 +62,7 @@ def _header(config: CheckpointConfig, name: str, results: Sequence[Mapping[str, 
     from huggingface_hub import ModelCardData
 
     shape = config.shape.replace("_", "-")
-    entries = _eval_results(results)
+    entries = [entry for summary in results for entry in _eval_results(summary)]
     data = ModelCardData(
         language=list(config.languages) or None,
         license=licence,
@@ -77,28 +77,26 @@ def _header(config: CheckpointConfig, name: str, results: Sequence[Mapping[str, 
     return written
 
 
-def _eval_results(results: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """One entry a metric of a run that exists, with its interval."""
+def _eval_results(summary: Mapping[str, Any]) -> list[Any]:
+    """One entry a metric that a run has, with its interval."""
     from huggingface_hub import EvalResult
 
+    data = _shown(summary["data"].get("path") or "data")
+    trials = summary["n"] - summary["unscored"]
     return [
         EvalResult(
             task_type="text-classification",
             task_name=f"citation verification: {summary['scheme']}",
-            dataset_type=_shown(summary["data"].get("path") or "data"),
-            dataset_name=f"{_shown(summary['data'].get('path') or 'data')} ({summary['lang']})",
+            dataset_type=data,
+            dataset_name=f"{data} ({summary['lang']})",
             dataset_config=summary["scheme"],
             dataset_split=summary["data"].get("split"),
             dataset_args={"lang": summary["lang"], "sha256": summary["data"]["sha256"]},
             metric_type=column.metric,
             metric_name=column.title,
             metric_value=summary["metrics"][column.metric],
-            metric_args={
-                "interval_95": summary["intervals"].get(column.metric),
-                "trials": summary["n"] - summary["unscored"],
-            },
+            metric_args={"interval_95": summary["intervals"].get(column.metric), "trials": trials},
         )
-        for summary in results
         for column in columns_of(summary)
         if summary["metrics"].get(column.metric) is not None
     ]

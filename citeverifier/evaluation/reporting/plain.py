@@ -1,4 +1,4 @@
-"""Numbers as JSON holds them."""
+"""Numbers as JSON holds them; files that are whole or not there."""
 
 from __future__ import annotations
 
@@ -20,8 +20,13 @@ def plain(value: Any) -> Any:
     return value
 
 
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON file, which appears under its name only when it is whole."""
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file, which appears under its name only when it is whole."""
     partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    partial.write_text(text, encoding="utf-8")
     partial.replace(path)
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON file, whole or not at all."""
+    write_whole(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")

@@ -64,7 +64,7 @@ class DecidedTrials:
     """
 
     digest: str
-    examples: tuple[str, ...]
+    examples: NDArray[np.str_]
     gold: Bools
     decision: Bools
     scored: Bools
@@ -84,7 +84,7 @@ def read_predictions(path: Path) -> DecidedTrials:
     edits = [(row["edit"] or "edit") if str(row["statement_id"]).endswith("/corrupted") else "" for row in rows]
     return DecidedTrials(
         digest=digest.hexdigest(),
-        examples=tuple(row["example"] for row in rows),
+        examples=np.array([row["example"] for row in rows], dtype=np.str_),
         gold=np.array([row["gold"] for row in rows], dtype=bool),
         decision=np.array([bool(decision) for decision in decisions], dtype=bool),
         scored=np.array([decision is not None for decision in decisions], dtype=bool),

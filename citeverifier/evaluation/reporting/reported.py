@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,31 +12,6 @@ import yaml
 from citeverifier.metrics.decisions import Counts
 
 _FIGURES = ("metrics", "counts", "exact", "deviates")  # all else in a row is a label
-
-
-@dataclass(frozen=True)
-class PrintedTable:
-    """A table of a paper as text: what it is called, what to know of it, header (title, help) and rows."""
-
-    table: str
-    title: str
-    notes: tuple[str, ...]
-    header: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class PrintedPaper:
-    """A paper with its data and tables."""
-
-    title: str
-    data: str
-    tables: tuple[PrintedTable, ...]
-
-    @property
-    def count(self) -> int:
-        """Rows of all its tables."""
-        return sum(len(table.rows) for table in self.tables)
 
 
 @cache
@@ -70,32 +44,29 @@ def reported_rows() -> tuple[dict[str, Any], ...]:
     return tuple(rows.values())
 
 
-def printed_papers() -> list[PrintedPaper]:
-    """Every paper with all its tables, in the order of the file."""
+def printed_papers() -> list[dict[str, Any]]:
+    """Every paper as the page shows it, in the order of the file: title, data, its tables (`_printed`)."""
     return [
-        PrintedPaper(
-            paper["title"], paper["data"], tuple(_printed(t) for t in reported()["tables"] if t["paper"] == name)
-        )
+        paper | {"tables": [_printed(table) for table in reported()["tables"] if table["paper"] == name]}
         for name, paper in reported()["papers"].items()
     ]
 
 
-def _printed(table: Mapping[str, Any]) -> PrintedTable:
-    rows = table["rows"]
-    labels = list(dict.fromkeys(key for row in rows for key in row if key not in _FIGURES))
+def _printed(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table of the file with `header`, a (title, help) a column, and `rows` of texts."""
+    labels = list(dict.fromkeys(key for row in table["rows"] for key in row if key not in _FIGURES))
     columns = table["columns"]
-    figures = {name: [row["metrics"][name] for row in rows] for name in columns}
-    digits = {name: max(_decimals(value) for value in values) for name, values in figures.items()}
+    digits = {name: max(_decimals(row["metrics"][name]) for row in table["rows"]) for name in columns}
     header = [(label, "") for label in labels] + list(columns.items())
-    deviates = any("deviates" in row for row in rows)
-    texts = []
-    for row in rows:
+    rows = []
+    for row in table["rows"]:
         values = ((name, row["metrics"][name]) for name in columns)
         cells = [str(row.get(label, "-")) for label in labels]
-        cells += ["-" if value is None else f"{value:.{digits[name]}f}" for name, value in values]
-        texts.append((*cells, *([row.get("deviates", "")] if deviates else [])))
-    header += [("deviates", "what does not fit in the paper, or had to be read into it")] * deviates
-    return PrintedTable(table["table"], table["title"], tuple(table.get("notes", ())), tuple(header), tuple(texts))
+        rows.append(cells + ["-" if value is None else f"{value:.{digits[name]}f}" for name, value in values])
+    if any("deviates" in row for row in table["rows"]):
+        header.append(("deviates", "what does not fit in the paper, or had to be read into it"))
+        rows = [[*cells, row.get("deviates", "")] for cells, row in zip(rows, table["rows"], strict=True)]
+    return {"notes": (), **table, "header": header, "rows": rows}
 
 
 def _decimals(value: float | None) -> int:

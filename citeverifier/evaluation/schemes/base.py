@@ -10,19 +10,17 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from citeverifier.cost import Cost
 from citeverifier.evaluation.schemes.shares import Share, means, twin_shares
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.evaluation.thresholds import Fitted, FittingData
 from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate
 from citeverifier.records import LEVELS, Support
 from citeverifier.verifiers.base import Scorer
-
-if TYPE_CHECKING:
-    from citeverifier.evaluation.thresholds import Fitted, FittingData
 
 QUALITY = "Quality"
 
@@ -80,23 +78,23 @@ class Scheme(ABC):
     def trials(self, records: Sequence[Any]) -> list[Trial]:
         """Every question the scheme asks about the examples (or pairs), in a fixed order."""
 
-    def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
-        """What to ask next, given all answers so far; nothing when all is settled."""
+    def questions(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Trial]:
+        """What to ask next, given all answers so far by the id of what was asked; nothing when all is settled."""
         return [] if answers else list(trials)
 
-    def fold(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Prediction]:
+    def fold(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Prediction]:
         """One prediction a trial, in their order, from the answers."""
-        return list(answers)
+        return [answers[trial.id] for trial in trials]
 
     def predict(
         self, records: Sequence[Any], trials: Sequence[Trial], verifier: Any, thresholds: Mapping[Support, float]
     ) -> tuple[list[Prediction], Cost]:
         """Ask, round by round, and fold: one prediction a trial, and what it cost."""
-        answers: list[Prediction] = []
+        answers: dict[str, Prediction] = {}
         cost = Cost()
         while asked := self.questions(trials, answers):
             scored, more = score_trials(verifier, asked, thresholds)
-            answers += scored
+            answers |= {answer.trial.id: answer for answer in scored}
             cost += more
         return self.fold(trials, answers), cost
 

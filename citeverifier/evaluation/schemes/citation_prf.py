@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from citeverifier.evaluation.schemes.base import MetricColumn, Scheme
 from citeverifier.evaluation.schemes.shares import Share, means
-from citeverifier.evaluation.schemes.trials import Asker, Prediction, Trial, either, folded, premise_trial
+from citeverifier.evaluation.schemes.trials import (
+    REST,
+    Asker,
+    Prediction,
+    Trial,
+    either,
+    folded,
+    premise_trial,
+)
 from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate, harmonic
 from citeverifier.records import Example, Support
 
@@ -65,32 +73,31 @@ class CitationPrf(Scheme):
                     trials.append(asker.ask(TWIN_RECALL, asker.cited, self.level, False, corrupted=True))
         return trials
 
-    def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
+    def questions(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Trial]:
         """The wholes and twins, then citations alone, then the rests."""
-        known = {answer.trial.id: answer for answer in answers}
         asked = []
         for whole, citations in _statements(trials):
-            if whole.premise and whole.id not in known:
+            if whole.premise and whole.id not in answers:
                 asked.append(whole)
-            if len(citations) < 2 or not either(known.get(whole.id)):
+            if len(citations) < 2 or not either(answers.get(whole.id)):
                 continue
             for citation in citations:
-                if citation.id not in known:
+                if citation.id not in answers:
                     asked.append(citation)
-                elif _open(known[citation.id]) and (rest := _rest(citations, citation)).id not in known:
-                    asked.append(rest)
+                elif _open(answers[citation.id]) and citation.id + REST not in answers:
+                    others = [other for other in citations if other is not citation]
+                    asked.append(premise_trial(citation.id + REST, "precision.rest", others))
         return asked
 
-    def fold(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Prediction]:
+    def fold(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Prediction]:
         """One prediction a trial."""
-        known = {answer.trial.id: answer for answer in answers}
-        threshold = next((answer.threshold for answer in answers), None)
+        threshold = next((answer.threshold for answer in answers.values()), None)
         predictions = []
         for whole, citations in _statements(trials):
-            answer = known.get(whole.id) or Prediction(whole, 0.0, threshold, False, None)
+            answer = answers.get(whole.id) or Prediction(whole, 0.0, threshold, False, None)
             predictions.append(replace(answer, answers=(answer,) if whole.premise else ()))
             for citation in citations:
-                alone, rest = known.get(citation.id), known.get(_rest(citations, citation).id)
+                alone, rest = answers.get(citation.id), answers.get(citation.id + REST)
                 predictions.append(_precision(citation, answer, alone, rest))
         return predictions
 
@@ -122,11 +129,6 @@ def _statements(trials: Sequence[Trial]) -> list[tuple[Trial, list[Trial]]]:
         else:
             statements.append((trial, []))
     return statements
-
-
-def _rest(citations: Sequence[Trial], citation: Trial) -> Trial:
-    others = [other for other in citations if other is not citation] or [citation]
-    return premise_trial(f"{citation.id}/rest", "precision.rest", others)
 
 
 def _open(alone: Prediction) -> bool:

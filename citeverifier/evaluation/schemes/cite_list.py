@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from citeverifier.cost import Cost
 from citeverifier.evaluation.schemes.base import AUROC, DECISIONS, EXACT
-from citeverifier.evaluation.schemes.each_document import EachDocument
+from citeverifier.evaluation.schemes.cite_separate import EachDocument
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
-from citeverifier.evaluation.thresholds import Fitted, FittingData
+from citeverifier.evaluation.thresholds import DecisionThreshold, Fitted, FittingData
 from citeverifier.records import Example, Support
-from citeverifier.verifiers.base import Listing, Selector
+from citeverifier.verifiers.base import Listing, Selection, Selector
 
 _COLUMNS = tuple(column for column in DECISIONS if column is not AUROC)
 
@@ -32,15 +32,6 @@ class CiteList(EachDocument):
     part_columns: ClassVar = _COLUMNS
     asks: ClassVar = Selector
 
-    def listings(self, trials: Sequence[Trial]) -> list[tuple[Listing, list[int]]]:
-        """Each statement's listing, and which trial each of its documents stands for."""
-        listings = []
-        for group in self.by_statement(trials):
-            pair = trials[group[0]].pair
-            documents = tuple(trials[i].pair.documents[0] for i in group)
-            listings.append((Listing(pair.statement, documents, pair.lang, pair.context), group))
-        return listings
-
     def predict(
         self,
         records: Sequence[Example],
@@ -49,28 +40,39 @@ class CiteList(EachDocument):
         thresholds: Mapping[Support, float],
     ) -> tuple[list[Prediction], Cost]:
         """One prediction a trial: in or out of its statement's selection. A tuned selector is asked untuned, too."""
-        asked = self.listings(trials)
-        listings = [listing for listing, _ in asked]
+        asked = self.in_order(trials)
+        listings = [_listing(own) for own in asked]
         selections = verifier.select(listings)
         at_default = verifier.untuned().select(listings) if verifier.parameters else selections
-        predictions: dict[int, Prediction] = {}
-        for (_, group), selection, default in zip(asked, selections, at_default, strict=True):
-            for position, i in enumerate(group):
-                if selection.positions is None:
-                    reason = selection.reason or "the verifier made no selection"
-                    predictions[i] = Prediction(trials[i], None, None, None, reason)
-                else:
-                    chosen = None if default.positions is None else position in default.positions
-                    decision = position in selection.positions
-                    predictions[i] = Prediction(trials[i], None, None, decision, None, at_default=chosen)
+        predictions = {
+            trial.id: _selected(trial, position, selection, default)
+            for own, selection, default in zip(asked, selections, at_default, strict=True)
+            for position, trial in enumerate(own)
+        }
         cost = sum((selection.cost for selection in selections), Cost(pairs=len(trials)))
-        return [predictions[i] for i in range(len(trials))], cost
+        return [predictions[trial.id] for trial in trials], cost
 
     def fit(self, verifier: Selector, trials: Sequence[Trial], data: FittingData) -> Fitted:
         """A selector's parameters, chosen on dev statements."""
         if not verifier.parameters:
             return Fitted()
-        dev = self.trials(data.examples())
-        asked = self.listings(dev)
-        gold = [frozenset(at for at, i in enumerate(group) if dev[i].gold) for _, group in asked]
-        return data.parameters(verifier, [listing for listing, _ in asked], gold)
+        asked = self.in_order(self.trials(data.examples()))
+        gold = [frozenset(position for position, trial in enumerate(own) if trial.gold) for own in asked]
+        verifier.tune([_listing(own) for own in asked], gold)
+        source = f"chosen on {len(asked)} dev statements of {data.source}"
+        chosen = {name: DecisionThreshold(value, source) for name, value in verifier.parameters.items()}
+        return Fitted(parameters=chosen)
+
+
+def _listing(own: Sequence[Trial]) -> Listing:
+    """A statement with the documents of all of its trials."""
+    pair = own[0].pair
+    return Listing(pair.statement, tuple(trial.pair.documents[0] for trial in own), pair.lang, pair.context)
+
+
+def _selected(trial: Trial, position: int, selection: Selection, default: Selection) -> Prediction:
+    """Whether the document at a listing's `position` was selected, by the tuned selector and by the untuned one."""
+    if selection.positions is None:
+        return Prediction(trial, None, None, None, selection.reason or "the verifier made no selection")
+    at_default = None if default.positions is None else position in default.positions
+    return Prediction(trial, None, None, position in selection.positions, None, at_default=at_default)

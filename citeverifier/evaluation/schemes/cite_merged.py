@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from citeverifier.evaluation.schemes.each_document import EachDocument
-from citeverifier.evaluation.schemes.trials import Prediction, Trial, either, folded, premise_trial
+from citeverifier.evaluation.schemes.cite_separate import EachDocument
+from citeverifier.evaluation.schemes.trials import REST, Prediction, Trial, either, folded, premise_trial
 from citeverifier.records import Support
 
 
@@ -30,39 +30,34 @@ class CiteMerged(EachDocument):
     heading: ClassVar = "Without which documents does this statement lose its support?"
     order: ClassVar = 4
 
-    def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
+    def questions(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Trial]:
         """First every whole; then, of those that support, the rests; then nothing."""
-        known = {answer.trial.id: answer for answer in answers}
         asked = []
-        for group in self.by_statement(trials):
-            ordered = [trials[i] for i in group]
-            whole = _whole(ordered)
-            if whole.id not in known:
+        for own in self.in_order(trials):
+            whole = _whole(own)
+            if whole.id not in answers:
                 asked.append(whole)
-            elif either(known[whole.id]) and len(ordered) > 1:
-                asked += [rest for trial in ordered if (rest := _rest(ordered, trial)).id not in known]
+            elif either(answers[whole.id]) and len(own) > 1:
+                asked += [_rest(own, trial) for trial in own if trial.id + REST not in answers]
         return asked
 
-    def fold(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Prediction]:
+    def fold(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Prediction]:
         """One prediction a trial."""
-        known = {answer.trial.id: answer for answer in answers}
-        predictions: dict[int, Prediction] = {}
-        for group in self.by_statement(trials):
-            ordered = [trials[i] for i in group]
-            whole = known[_whole(ordered).id]
-            for i in group:
-                predictions[i] = _cited(trials[i], whole, known.get(_rest(ordered, trials[i]).id))
-        return [predictions[i] for i in range(len(trials))]
+        predictions: dict[str, Prediction] = {}
+        for own in self.in_order(trials):
+            whole = answers[_whole(own).id]
+            predictions |= {trial.id: _cited(trial, whole, answers.get(trial.id + REST)) for trial in own}
+        return [predictions[trial.id] for trial in trials]
 
 
-def _whole(ordered: Sequence[Trial]) -> Trial:
-    first = min(ordered, key=lambda trial: trial.premise)
-    return premise_trial(f"{first.id}/whole", f"{first.setting}.whole", ordered)
+def _whole(own: Sequence[Trial]) -> Trial:
+    first = min(own, key=lambda trial: trial.premise)
+    return premise_trial(f"{first.id}/whole", f"{first.setting}.whole", own)
 
 
-def _rest(ordered: Sequence[Trial], left_out: Trial) -> Trial:
-    rest = [trial for trial in ordered if trial is not left_out] or [left_out]
-    return premise_trial(f"{left_out.id}/rest", f"{left_out.setting}.rest", rest)
+def _rest(own: Sequence[Trial], left_out: Trial) -> Trial:
+    rest = [trial for trial in own if trial is not left_out]
+    return premise_trial(left_out.id + REST, f"{left_out.setting}.rest", rest)
 
 
 def _cited(trial: Trial, whole: Prediction, rest: Prediction | None) -> Prediction:

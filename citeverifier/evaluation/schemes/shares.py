@@ -13,8 +13,6 @@ from citeverifier.metrics.decisions import Floats
 from citeverifier.metrics.ranking import ndcg
 from citeverifier.records import twin_id
 
-CUT = 10
-
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -55,18 +53,11 @@ def exact_shares(predictions: Sequence[Prediction], *, default: bool) -> list[Sh
     return shares
 
 
-def ranked_shares(predictions: Sequence[Prediction]) -> list[Share]:
-    """ndcg_10 of each statement's documents by score, a cited one's gain 1 (paper 2).
-
-    Statements that cite nothing (twins) or have a document without a score are left out.
-    """
-    shares = []
-    for (example, _, _), asked in by_statement(predictions).items():
-        scores = [p.score for p in asked if p.score is not None]
-        gains = np.array([float(p.trial.gold) for p in asked])
-        if len(scores) == len(asked) and gains.any():
-            shares.append(Share(f"ndcg_{CUT}", example, ndcg(gains, np.array(scores), CUT)))
-    return shares
+def ranked_shares(example: str, gains: Floats, scores: Floats, cuts: Sequence[int]) -> list[Share]:
+    """ndcg_CUT of one statement's n documents (or chunks) by score (paper 2); none without a gain, or with a nan."""
+    if not gains.any() or np.isnan(scores).any():
+        return []
+    return [Share(f"ndcg_{cut}", example, ndcg(gains, scores, cut)) for cut in cuts]
 
 
 def twin_shares(predictions: Sequence[Prediction], statement: str, twin: str, *, default: bool) -> list[Share]:

@@ -11,12 +11,11 @@ import numpy as np
 
 from citeverifier.evaluation.schemes.base import MetricColumn, Scheme, Table
 from citeverifier.evaluation.schemes.pairs import PART_COLUMNS, ThreeWay, three_level_shares, three_ways
-from citeverifier.evaluation.schemes.shares import Share
+from citeverifier.evaluation.schemes.shares import Share, ranked_shares
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
-from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate
+from citeverifier.metrics.bootstrap import Estimate, Resamples, decision_samples, estimate
 from citeverifier.metrics.correlation import kendall, one_against_one, pearson, spearman
-from citeverifier.metrics.decisions import Floats, ratio
-from citeverifier.metrics.ranking import ndcg
+from citeverifier.metrics.decisions import Floats
 from citeverifier.records import LEVELS, Document, Pair, Support
 from citeverifier.text.chunks import holds_evidence, word_chunks
 
@@ -102,19 +101,24 @@ class SupportLevels(Scheme):
         )
         return {reason: reasons[reason] for reason in ("unlabelled", "interval", "without documents")}
 
-    def questions(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Trial]:
+    def questions(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Trial]:
         """The trials and, where any chunk has a gain, all chunks, in one round."""
-        return [] if answers else [*trials, *(trial for of in self._chunks(trials) for trial in of)]
+        return [] if answers else [*trials, *self._chunks(trials)]
 
-    def fold(self, trials: Sequence[Trial], answers: Sequence[Prediction]) -> list[Prediction]:
+    def fold(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Prediction]:
         """The answers to the trials; the first of each statement holds those about its chunks."""
-        known = {answer.trial.id: answer for answer in answers}
-        chunks = {_statement(of[0]): tuple(known[trial.id] for trial in of) for of in self._chunks(trials)}
-        return [replace(known[trial.id], answers=chunks.pop(_statement(trial), ())) for trial in trials]
+        chunks: dict[tuple[str, str], list[Prediction]] = {}
+        for answer in answers.values():
+            if answer.trial.setting in (CHUNK, UNPLACED):
+                chunks.setdefault(_statement(answer.trial), []).append(answer)
+        return [replace(answers[trial.id], answers=tuple(chunks.pop(_statement(trial), ()))) for trial in trials]
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
-        """three_level_accuracy."""
-        return three_level_shares(three_ways(predictions, default=default))
+        """three_level_accuracy and, but for decisions at 0.5, the ranking of chunks."""
+        shares = three_level_shares(three_ways(predictions, default=default))
+        for prediction in () if default else predictions:
+            shares += ranked_shares(prediction.trial.pair.example, *_gains(prediction.answers), CUTS)
+        return shares
 
     def estimates(self, predictions: Sequence[Prediction], sampled: Resamples, *, default: bool) -> dict[str, Estimate]:
         """Correlations, areas, rankings and three-way decisions; at 0.5 (`default`) those of decisions alone."""
@@ -123,8 +127,7 @@ class SupportLevels(Scheme):
         if not default:
             answers = [answer for p in predictions for answer in p.answers if answer.trial.setting == CHUNK]
             chunks = _agreement(three_ways(answers, default=False), sampled)
-            over_chunks = {f"chunk_{name}": samples for name, samples in chunks.items()}
-            measures = {**_agreement(ways, sampled), **over_chunks, **_ranking(predictions, sampled), **measures}
+            measures |= _agreement(ways, sampled) | {f"chunk_{name}": samples for name, samples in chunks.items()}
         shares = super().estimates(predictions, sampled, default=default)
         return shares | {name: estimate(samples) for name, samples in measures.items()}
 
@@ -139,7 +142,7 @@ class SupportLevels(Scheme):
             "ranking": {
                 "statements": len(statements),
                 "without_a_gain": len(statements - ranked),
-                "unscored": sum(not _scored(p.answers) for p in predictions if _gain(p)),
+                "unscored": sum(None in [answer.score for answer in p.answers] for p in predictions if _gain(p)),
                 "chunks": sum(len(p.answers) // len(LEVELS) for p in predictions),
             },
             "left_out": self._left_out(records),
@@ -158,37 +161,26 @@ class SupportLevels(Scheme):
             return pair.support_min
         return self.below_full if (pair.support_min, pair.support_max) == (Support.NONE, Support.PARTIAL) else None
 
-    def _chunks(self, trials: Sequence[Trial]) -> list[list[Trial]]:
-        """The questions about the chunks of each statement; none where no chunk has a gain."""
-        statements: dict[tuple[str, str], dict[str, Pair]] = {}
-        labels: dict[str, Support] = {}
-        for trial in trials:
-            if trial.gold:
-                labels[trial.pair.id] = max(trial.level, labels.get(trial.pair.id, Support.NONE))
-            statements.setdefault(_statement(trial), {})[trial.pair.id] = trial.pair
-        chunks = []
-        for pairs in statements.values():
-            asked: list[Trial] = []
-            for pair in pairs.values():
-                asked += self._chunks_of(pair, labels.get(pair.id, Support.NONE), len(asked) // len(LEVELS))
-            chunks.append(asked)
-        return chunks if any(trial.gold for asked in chunks for trial in asked) else []
-
-    def _chunks_of(self, pair: Pair, label: Support, first: int) -> list[Trial]:
-        """The questions about a pair's chunks, numbered from `first` on."""
-        texts = [(d.title, text) for d in pair.documents for text in word_chunks(d.text, self.chunk_words)]
-        held = [bool(label) and holds_evidence(text, pair.evidence, pair.lang, self.jaccard) for _, text in texts]
-        setting = UNPLACED if label and not any(held) else CHUNK
-        asked = []
-        for number, ((title, text), holds) in enumerate(zip(texts, held, strict=True), first):
-            identity = f"{self.name}/{pair.statement_id}/{pair.lang}/chunk{number}"
-            chunk = replace(pair, id=identity, documents=(Document(title, text),), evidence=())
-            for level in LEVELS:
-                gold = holds and label >= level
-                asked.append(
-                    Trial(f"{identity}/{level.label}", setting, level, gold, chunk, (number,), pair.kind, None)
-                )
-        return asked
+    def _chunks(self, trials: Sequence[Trial]) -> list[Trial]:
+        """Questions about all chunks, numbered by statement; none where no chunk has a gain."""
+        asked: list[Trial] = []
+        numbers: Counter[tuple[str, str]] = Counter()
+        for partial, full in zip(trials[::2], trials[1::2], strict=True):
+            pair, label = partial.pair, Support(partial.gold + full.gold)
+            texts = [(d.title, text) for d in pair.documents for text in word_chunks(d.text, self.chunk_words)]
+            held = [bool(label) and holds_evidence(text, pair.evidence, pair.lang, self.jaccard) for _, text in texts]
+            setting = UNPLACED if label and not any(held) else CHUNK
+            for (title, text), holds in zip(texts, held, strict=True):
+                number = numbers[_statement(partial)]
+                numbers[_statement(partial)] += 1
+                identity = f"{self.name}/{pair.statement_id}/{pair.lang}/chunk{number}"
+                chunk = replace(pair, id=identity, documents=(Document(title, text),), evidence=())
+                for level in LEVELS:
+                    gold = holds and label >= level
+                    asked.append(
+                        Trial(f"{identity}/{level.label}", setting, level, gold, chunk, (number,), pair.kind, None)
+                    )
+        return asked if any(trial.gold for trial in asked) else []
 
 
 def _statement(trial: Trial) -> tuple[str, str]:
@@ -222,22 +214,8 @@ def _agreement(ways: Sequence[ThreeWay], sampled: Resamples) -> dict[str, Floats
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _ranking(predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Floats]:
-    """The mean NDCG of the statements whose chunks are all scored; nothing where none could be ranked."""
-    asked = [p for p in predictions if _gain(p) and _scored(p.answers)]
-    if not asked:
-        return {}
-    weights = sampled.weights[:, sampled.of([p.trial.pair.example for p in asked])]
-    values = {f"ndcg_{k}": np.array([ndcg(*_gains(p.answers), k) for p in asked]) for k in CUTS}
-    return {name: ratio(weights @ of, weights.sum(axis=1)) for name, of in values.items()}
-
-
-def _scored(answers: Sequence[Prediction]) -> bool:
-    return all(answer.score is not None for answer in answers)
-
-
 def _gains(answers: Sequence[Prediction]) -> tuple[Floats, Floats]:
-    """(gains, scores) of a statement's chunks, both levels of each together."""
+    """(gains, scores) of a statement's chunks, both levels of each together; nan where one of them is unscored."""
     gain = np.array([answer.trial.gold for answer in answers], dtype=np.float64).reshape(-1, len(LEVELS))
     score = np.array([answer.score for answer in answers], dtype=np.float64).reshape(-1, len(LEVELS))
     return gain.sum(axis=1), score.sum(axis=1)
@@ -246,11 +224,8 @@ def _gains(answers: Sequence[Prediction]) -> tuple[Floats, Floats]:
 def _macro_f1(ways: Sequence[ThreeWay], sampled: Resamples) -> Floats:
     """The mean F1 of the levels that occur, of the pairs decided at both."""
     decided = [way for way in ways if way.decided is not None]
-    weights = sampled.weights[:, sampled.of([way.example for way in decided])]
+    unit = sampled.of([way.example for way in decided])
     gold, said = (np.array(side) for side in ([way.gold for way in decided], [way.decided for way in decided]))
-    scores = []
-    for level in sorted({way.gold for way in decided}):
-        hits = weights @ ((gold == level) & (said == level)).astype(np.float64)
-        total = weights @ ((gold == level).astype(np.float64) + (said == level))
-        scores.append(ratio(2 * hits, total))
+    levels = sorted({way.gold for way in decided})
+    scores = [decision_samples(gold == level, said == level, unit, sampled)["f1"] for level in levels]
     return np.mean(scores, axis=0) if scores else np.full(len(sampled.weights), np.nan)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
 
+REST = "/rest"  # ends the id of a question that leaves one document out
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:

@@ -100,6 +100,6 @@ def test_a_verifiers_rows_of_two_tables_are_one() -> None:
     ],
 )
 def test_tables_are_shown_in_the_papers_digits(paper: int, table: str, row: tuple[str, ...]) -> None:
-    (printed,) = [printed for printed in printed_papers()[paper].tables if printed.table == table]
-    assert row in printed.rows
-    assert {len(texts) for texts in printed.rows} == {len(printed.header)}
+    (printed,) = [printed for printed in printed_papers()[paper]["tables"] if printed["table"] == table]
+    assert list(row) in printed["rows"]
+    assert {len(texts) for texts in printed["rows"]} == {len(printed["header"])}

@@ -5,12 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from by_hand import HALF
 
 from citeverifier.cost import Cost
+from citeverifier.evaluation.reporting.summary import summarise
+from citeverifier.evaluation.run import run_scheme
+from citeverifier.evaluation.schemes.base import Scheme
+from citeverifier.evaluation.schemes.trials import Prediction
+from citeverifier.evaluation.thresholds import Fitted
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector
+
+
+def evaluated(
+    scheme: Scheme, verifier: Scorer | Selector, records: Sequence[Any]
+) -> tuple[list[Prediction], dict[str, Any]]:
+    """Predictions, decided at one half, and the content of metrics.json."""
+    predictions, cost = run_scheme(scheme, verifier, records, HALF)
+    return predictions, summarise(predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost)
 
 
 @dataclass

@@ -8,18 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from by_hand import HALF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citeverifier.evaluation.reporting.summary import summarise
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.citation_prf import CitationPrf
 from citeverifier.evaluation.schemes.trials import Prediction
-from citeverifier.evaluation.thresholds import DecisionThreshold, Fitted
+from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Document, Example, Statement, Support
 
-from .conftest import ScorerByHand
+from .conftest import ScorerByHand, evaluated
 
 Of = Callable[[str, tuple[str, ...]], float]
 
@@ -31,10 +29,8 @@ def example(identity: str, *citations: Sequence[int], documents: int = 4) -> Exa
 
 
 def run(examples: Sequence[Example], of: Of) -> tuple[list[Prediction], dict[str, Any], ScorerByHand]:
-    verifier, scheme = ScorerByHand(of), CitationPrf()
-    predictions, cost = run_scheme(scheme, verifier, examples, HALF)
-    summary = summarise(predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost)
-    return predictions, summary, verifier
+    verifier = ScorerByHand(of)
+    return *evaluated(CitationPrf(), verifier, examples), verifier
 
 
 def decisions(predictions: Sequence[Prediction], setting: str) -> list[bool | None]:

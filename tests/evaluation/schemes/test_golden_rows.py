@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from by_hand import HALF
 
-from citeverifier.evaluation.reporting.summary import summarise
-from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.base import Scheme
 from citeverifier.evaluation.schemes.cite_list import CiteList
 from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.evaluation.thresholds import Fitted
 from citeverifier.records import Document, Example, Statement
 from citeverifier.verifiers.base import Scorer, Selector
 
-from .conftest import ScorerByHand, SelectorByHand
+from .conftest import ScorerByHand, SelectorByHand, evaluated
 
 Counts = tuple[int, int, int, int]  # TP, FN, FP, TN
 Chosen = dict[str, set[str]]
@@ -67,8 +63,7 @@ def from_the_list(chosen: Chosen) -> Selector:
 
 def printed(scheme: Scheme, verifier: Scorer | Selector, asked: list[Example], counts: Counts) -> list[float]:
     """Accuracy, acc_true, acc_false, F1 and exact of a run with these counts."""
-    predictions, cost = run_scheme(scheme, verifier, asked, HALF)
-    summary = summarise(predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost)
+    _, summary = evaluated(scheme, verifier, asked)
     assert summary["counts"] == dict(zip(("tp", "fn", "fp", "tn"), counts, strict=True))
     names = ("accuracy", "acc_true", "acc_false", "f1", "exact")
     return [round(value, 4) for name in names if (value := summary["metrics"][name]) is not None]
@@ -114,8 +109,7 @@ def test_separate_in_english() -> None:
     verifier = ScorerByHand(
         lambda statement, held: 0.9 if statement[0] == "S" and (statement, *held) not in missed else 0.1
     )
-    predictions, cost = run_scheme(Separate(), verifier, asked, HALF)
-    summary = summarise(predictions, Separate(), verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost)
+    _, summary = evaluated(Separate(), verifier, asked)
     assert (summary["n"], summary["counts"]["tp"], summary["counts"]["fn"]) == (654, 175, 43)
     assert round(summary["metrics"]["acc_true"], 4) == 0.8028
     assert {name: part["n"] for name, part in summary["settings"].items() if "." not in name} == {

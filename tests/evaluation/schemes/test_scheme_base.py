@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.schemes.base import Scheme, decide
+from citeverifier.evaluation.schemes.citation_prf import CitationPrf
 from citeverifier.evaluation.schemes.cite_list import CiteList
 from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
@@ -89,7 +90,7 @@ def test_every_trial_is_one_its_setting_may_ask(kind: type[Scheme], example: Exa
     assert asked == {f"{example.id}/s{i}" for i, statement in enumerate(example.statements) if statement.citations}
 
 
-@given(st.sampled_from(SCHEMES), examples(), st.integers(0, 5))
+@given(st.sampled_from((*SCHEMES, CitationPrf)), examples(), st.integers(0, 5))
 def test_languages_share_their_draws(kind: type[Scheme], example: Example, seed: int) -> None:
     scheme = kind(seed=seed)  # type: ignore[call-arg]
     english, polish = (scheme.trials([replace(example, lang=lang)]) for lang in ("en", "pl"))

@@ -36,8 +36,8 @@ def noisy(trial: Trial) -> float:
 
 def folded(scheme: SupportLevels, pairs: list[Pair], score: Callable[[Trial], float] = noisy) -> list[Prediction]:
     trials = scheme.trials(pairs)
-    asked = scheme.questions(trials, [])
-    answers = decide(asked, [score(trial) for trial in asked], {}, HALF)
+    asked = scheme.questions(trials, {})
+    answers = {answer.trial.id: answer for answer in decide(asked, [score(t) for t in asked], {}, HALF)}
     assert scheme.questions(trials, answers) == []
     return scheme.fold(trials, answers)
 
@@ -118,7 +118,7 @@ def cited() -> list[Pair]:
 def test_chunks_of_all_statements_are_asked(cited: list[Pair]) -> None:
     scheme = SupportLevels(chunk_words=8)
     trials = scheme.trials(cited)
-    chunks = scheme.questions(trials, [])[len(trials) :]
+    chunks = scheme.questions(trials, {})[len(trials) :]
     assert [t.pair.documents[0].text for t in chunks[::2]] == [
         "The Vistula is long. It flows through Warsaw.", "Fish live in it and people swim there.",
         "Rivers flow. Warsaw is a town in Poland", "there.",
@@ -129,10 +129,10 @@ def test_chunks_of_all_statements_are_asked(cited: list[Pair]) -> None:
     assert gains == [2, 0, 1, 0, 0, 0]
     assert {t.setting for t in chunks} == {"chunk"}
     assert len({t.id for t in chunks}) == 12
-    nowhere = scheme.questions(scheme.trials([*cited, replace(cited[0], id="d", evidence=("Cats purr.",))]), [])
+    nowhere = scheme.questions(scheme.trials([*cited, replace(cited[0], id="d", evidence=("Cats purr.",))]), {})
     assert [t.setting for t in nowhere if t.setting.startswith("chunk")].count("chunk.unplaced") == 4
     without = [replace(pair, evidence=()) for pair in cited]
-    assert len(scheme.questions(scheme.trials(without), [])) == 6, "no evidence, no chunks"
+    assert len(scheme.questions(scheme.trials(without), {})) == 6, "no evidence, no chunks"
 
 
 def test_predictions_hold_their_chunks_once_and_rank_them(cited: list[Pair]) -> None:
