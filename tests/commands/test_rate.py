@@ -164,6 +164,10 @@ def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
         (("rater=local", "verifier=keyword", "data.path=none.json"), "no such file: none.json"),
         (("rater=local", "verifier=llm_select", "data.split=dev"), "needs a verifier that scores pairs"),
         (
+            ("rater=local", "verifier=keyword", "data.path=[mini,mini]", "data.split=dev"),
+            "expected each response of a system once, got mini/",
+        ),
+        (
             ("rater=cite_eval", "rater.way=vanilla", "improve=2", "llm.cache=null", "data.split=dev"),
             "no server answers",
         ),
