@@ -6,6 +6,7 @@ score reaches the level's threshold, else none.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +28,7 @@ from citeverifier.rating.edits_by_support import (
 )  # fmt: skip
 from citeverifier.rating.rating_from_edits import Penalties
 from citeverifier.rating.responses import RatedResponse, RatedStatement, Rater, Response, statements_of
-from citeverifier.records import Document, Example, Pair, Support, write_jsonl
+from citeverifier.records import LEVELS, Document, Example, Pair, Support, write_jsonl
 from citeverifier.verifiers.base import Scorer
 
 METRIC = "local"
@@ -74,7 +75,9 @@ class VerifierRater(Rater):
         ]
         judge = Judge(self.verifier, self.thresholds)
         started = time.monotonic()
-        judgements = judge.judge([_pair(*question) for question in asked])
+        pairs = [_pair(*question) for question in asked]
+        partial, full = (judge.scores(pairs, level) for level in LEVELS)
+        judgements = [self._judgement(*low, *high) for low, high in zip(partial, full, strict=True)]
         self.cost += judge.cost + Cost(seconds=time.monotonic() - started)
         judged: Judged = {(r.key, number): {} for r, number, _ in statements_of(responses)}
         for (response, number, premise), judgement in zip(asked, judgements, strict=True):
@@ -87,6 +90,12 @@ class VerifierRater(Rater):
             )
             for response in responses
         ]
+
+    def _judgement(self, p_partial: float, why_partial: str | None, p_full: float, why_full: str | None) -> Judgement:
+        reached = [level for level, p in zip(LEVELS, (p_partial, p_full), strict=True) if p >= self.thresholds[level]]
+        full = None if math.isnan(p_full) else p_full
+        reason = why_partial or why_full
+        return Judgement(None if reason else max(reached, default=Support.NONE), None, full, reason)
 
     def _rated(self, response: Response, number: int, judged: Mapping[Premise, Judgement]) -> RatedStatement:
         statement, count = response.statements[number], len(response.documents)

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from by_hand import ByHand
+from numpy.typing import NDArray
 from rating_cases import QUESTIONS, TEXTS, holds, response
 
 from citeverifier.cost import Cost
@@ -121,6 +123,15 @@ def test_one_call_a_level_for_all_responses(lang: str, tmp_path: Path) -> None:
     assert [(row["id"], row["statement"]) for row in rows] == [
         (f"s/q/{lang}", 0), (f"s/q/{lang}", 1), (f"s/r/{lang}", 0),
     ]  # fmt: skip
+
+
+def test_no_contradictions_are_asked_for(tmp_path: Path) -> None:
+    class Contradicts(ByHand):
+        def contradicted(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+            raise AssertionError("no rating reads them, and kept scores do not hold them")
+
+    [one] = rater(Contradicts(holds)).rate([response([0], [2])], tmp_path)
+    assert one.statements[0].ratings == {"local": 5.0}
 
 
 def test_what_rests_on_no_document_and_cites_none_is_masked(tmp_path: Path) -> None:
