@@ -91,8 +91,8 @@ def read(config: DictConfig) -> tuple[list[Response], list[BadRecord]]:
     [(key, times)] = Counter(response.key for response in responses).most_common(1)
     if times > 1:
         raise ValueError(
-            f"data.path={data.path}: expected each response of a system once, got {key} (SYSTEM/ID/LANG) {times} times; "
-            "a system is called what its file is, unless the records say: rename a file, or give them a system"
+            f"data.path={data.path}: expected each response of a system once, got {key} {times} times; a system is "
+            "called what its file is, unless the records say: rename a file, or give them a system"
         )
     return responses, bad
 

@@ -8,7 +8,7 @@ each statement gets a rating from 1 (useless citations) to 5 (nothing to mend).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -183,13 +183,6 @@ class Rater(ABC):
     def settings(self) -> dict[str, Any]:
         """What ratings depend on besides the data: weights, thresholds, coefficients, and where these come from."""
         return {}
-
-
-def statements_of(responses: Sequence[Response]) -> Iterator[tuple[Response, int, CitedStatement]]:
-    """Each statement with its response and its 0-based number."""
-    for response in responses:
-        for number, statement in enumerate(response.statements):
-            yield response, number, statement
 
 
 def improve(rater: Rater, responses: Sequence[Response], rounds: int, folder: Path) -> list[list[RatedResponse]]:

@@ -17,8 +17,16 @@ from rating_cases import QUESTIONS, TEXTS, holds, response
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.thresholds import fit_thresholds
-from citeverifier.rating.by_verifier import VerifierRater, rating_questions
-from citeverifier.rating.edits_by_support import EARLIER, QUESTION, Grade, Premise, context_of, edits_of
+from citeverifier.rating.by_verifier import (
+    EARLIER,
+    QUESTION,
+    Grade,
+    Premise,
+    VerifierRater,
+    context_of,
+    edits_of,
+    rating_questions,
+)  # fmt: skip
 from citeverifier.rating.rating_from_edits import Penalties
 from citeverifier.rating.responses import CitedStatement, Edit
 from citeverifier.records import Pair, Support
