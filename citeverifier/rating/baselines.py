@@ -63,7 +63,7 @@ class AutoAis(Rater):
                 [by_statement.get((f"{response.key}/s{number}", setting), []) for setting in (RECALL, PRECISION)]
                 for number in range(len(response.statements))
             ]
-            cited = [own for own, statement in zip(asked, response.statements, strict=True) if statement.citations]
+            cited = [own for own, statement in zip(asked, response.statements, strict=True) if statement.cites]
             overall = {} if self.dagger else {"full": _prf(asked), "cited": _prf(cited)}
             rated.append(RatedResponse(response, tuple(_ais_rated(own) for own in asked), overall))
         return rated

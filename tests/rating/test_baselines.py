@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,13 @@ def test_auto_ais(tmp_path: Path) -> None:
     assert polish.statements[0].ratings == {"recall": None, "precision": None, "f1": None}
     assert polish.statements[0].reasons["recall"] == "no answer"
     assert none.statements == ()
+
+
+def test_a_statement_that_cites_no_document_there_is_counts_in_cited(tmp_path: Path) -> None:
+    one = response([0], [])
+    dangling = replace(one, statements=(one.statements[0], replace(one.statements[1], dangling=(7,))))
+    [rated] = AutoAis(HOLDS, HALF).rate([dangling], tmp_path)
+    assert response_rating(rated, "recall", "cited", (0.0, 1.0)) == (0.5, None)
 
 
 def test_auto_ais_of_nothing(tmp_path: Path) -> None:
