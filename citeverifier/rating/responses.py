@@ -11,13 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from citeverifier.cost import Cost
 from citeverifier.records import Document, Example, Statement
 
+Value = TypeVar("Value")
+Read: TypeAlias = tuple[Value | None, str | None]  # (a value, None), or (None, why there is none)
 Context = Literal["query", "retrieval", "response", "model"]
-CONTEXTS: tuple[Context, ...] = ("query", "retrieval", "response", "model")
+CONTEXTS: tuple[Context, ...] = get_args(Context)
 DELETES = ("misleading", "substandard", "redundant")
 ADDS = ("evidence", "refinement", "credibility")
 KINDS = DELETES + ADDS
@@ -141,6 +143,16 @@ class RatedStatement:
     edits: tuple[Edit, ...] | None = None
     ratings: Mapping[str, float | None] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, ratings: Mapping[str, Read[float]], context: Context | None = None, applicable: bool | None = True,
+        edits: tuple[Edit, ...] | None = None,
+    ) -> RatedStatement:  # fmt: skip
+        """From a rating, or why there is none, by metric."""
+        values = {metric: value for metric, (value, _) in ratings.items()}
+        reasons = {metric: why for metric, (_, why) in ratings.items() if why is not None}
+        return cls(context, applicable, edits, values, reasons)
 
 
 @dataclass(frozen=True)
