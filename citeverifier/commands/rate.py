@@ -27,7 +27,8 @@ def run(config: DictConfig) -> Path:
     """
     from citeverifier.evaluation.reporting.plain import plain, write_json
     from citeverifier.provenance import provenance
-    from citeverifier.rating.rating_report import print_summary, summarise, write_report
+    from citeverifier.rating.rating_report import print_summary, write_report
+    from citeverifier.rating.rating_summary import summarise
     from citeverifier.rating.response_ratings import rating_row
     from citeverifier.rating.responses import improve
     from citeverifier.records import example_to_json, write_jsonl

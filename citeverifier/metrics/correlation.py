@@ -1,11 +1,12 @@
-"""How far scores follow people's three levels (paper 2): correlations, and ROC-AUC of one level against another.
+"""How far scores follow people's levels (paper 2): correlations, ROC-AUC of one level against another, ranking.
 
-Each takes `weights` (r, n), how often an item is drawn in each of r resamples, and gives r values at once: those of the
-items repeated so often, exactly. nan where a resample leaves nothing to tell.
+All but `ndcg` take `weights` (r, n), how often an item is drawn in each of r resamples, and give r values at once:
+those of the items repeated so often, exactly. nan where a resample leaves nothing to tell.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,18 @@ def one_against_one(score: Floats, label: NDArray[np.int64], weights: Floats) ->
     """ROC-AUC, (r,) each, of telling the higher from the lower of two levels; "overall" is the mean of the three."""
     areas = {name: _against(score, label, high, low, weights) for name, (high, low) in LEVELS.items()}
     return {**areas, "overall": sum(areas.values(), np.zeros(len(weights))) / len(areas)}
+
+
+def ndcg(gain: Floats, score: Floats, k: int) -> float:
+    """NDCG@k of n items ranked by score, in [0, 1]; nan where no item has a gain.
+
+    Gains count as they are; tied items share the mean of their gains, the expectation over every order of them.
+    """
+    from sklearn.metrics import ndcg_score
+
+    if not gain.any():
+        return math.nan
+    return 1.0 if gain.size == 1 else float(ndcg_score([gain], [score], k=k))
 
 
 def _against(score: Floats, label: NDArray[Any], high: float, low: float, weights: Floats) -> Floats:

@@ -11,8 +11,9 @@ from rating_cases import ByTable
 
 from citeverifier.data.mini import load_mini
 from citeverifier.rating.by_verifier import VerifierRater
-from citeverifier.rating.planted import load_defects, planted_defects
+from citeverifier.rating.planted import load_defects
 from citeverifier.rating.rating_from_edits import Penalties
+from citeverifier.rating.rating_summary import planted_defects
 from citeverifier.rating.responses import KINDS, CitedStatement, Edit, RatedResponse, RatedStatement, Response
 from citeverifier.records import Document, Pair, Support
 

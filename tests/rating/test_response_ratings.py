@@ -11,9 +11,14 @@ import pytest
 from rating_cases import ByTable, response
 from scipy import stats
 
-from citeverifier.rating.agreement_with_people import attribution, correlations, human_correlations, shape_correlations
-from citeverifier.rating.rating_report import summarise
-from citeverifier.rating.response_ratings import rating_row, response_rating, systems
+from citeverifier.rating.rating_summary import (
+    attribution,
+    correlations,
+    human_correlations,
+    shape_correlations,
+    summarise,
+)
+from citeverifier.rating.response_ratings import rating_row, response_rating
 from citeverifier.rating.responses import CitedStatement, HumanRatings, RatedResponse, RatedStatement, Response
 
 TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {
@@ -60,7 +65,10 @@ def test_why_there_is_no_rating(one: RatedResponse, reason: str) -> None:
 def test_the_system_table() -> None:
     rater = ByTable({name: values for name, (_, values, _, _) in TABLE.items()})
     every = [rated(name) for name in TABLE]
-    one = systems(every, rater, 13)["s"]
+    both = [*every, replace(every[0], response=replace(every[0].response, system="t"))]
+    systems = summarise([both], rater, lang="en", data={}, seed=13)["systems"]
+    assert list(systems) == ["s", "t"]
+    one = systems["s"]
     assert (one["responses"], one["statements"], one["length"]) == (7, 14, 2.0)
     assert one["need_none"] == 3
     assert one["unscored"] == {"table": 2}
@@ -70,8 +78,6 @@ def test_the_system_table() -> None:
     assert one["ratings"]["table"]["full"]["without"] == {"statements are unscored": 2}
     low, high = one["ratings"]["table"]["full"]["interval"]
     assert low < 3.3 < high
-    both = systems([*every, replace(every[0], response=replace(every[0].response, system="t"))], rater, 13)
-    assert list(both) == ["s", "t"]
 
 
 def with_people(

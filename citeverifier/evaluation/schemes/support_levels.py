@@ -14,9 +14,8 @@ from citeverifier.evaluation.schemes.pairs import PART_COLUMNS, ThreeWay, three_
 from citeverifier.evaluation.schemes.shares import Share
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate
-from citeverifier.metrics.correlation import kendall, one_against_one, pearson, spearman
+from citeverifier.metrics.correlation import kendall, ndcg, one_against_one, pearson, spearman
 from citeverifier.metrics.decisions import Floats, ratio
-from citeverifier.metrics.ranking import ndcg
 from citeverifier.records import LEVELS, Document, Pair, Support
 from citeverifier.text.chunks import holds_evidence, word_chunks
 
