@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.metrics.decisions import Floats, auroc, ratio
+from citeverifier.metrics.decisions import Bools, Floats, auroc, ratio
 
 LEVELS = {"fs_ns": (2, 0), "fs_ps": (2, 1), "ps_ns": (1, 0)}  # full, partial, none
 
@@ -32,16 +32,30 @@ def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def kendall(score: Floats, label: NDArray[Any], weights: Floats) -> Floats:
-    """Kendall's tau-b of scores with labels (or other values, few of them distinct), (r,)."""
+    """Kendall's tau-b of scores with labels or other values, (r,)."""
     above = np.zeros(len(weights))  # concordant minus discordant pairs
-    levels = np.unique(label).tolist()
-    for i, low in enumerate(levels):
-        for high in levels[i + 1 :]:
-            sizes = [weights[:, label == level].sum(axis=1) for level in (low, high)]
-            area = np.nan_to_num(_against(score, label, high, low, weights), nan=0.5)
-            above += (2 * area - 1) * sizes[0] * sizes[1]
+    rank = np.unique(label, return_inverse=True)[1]
+    for bit in range(
+        int(rank.max(initial=0)).bit_length()
+    ):  # the highest in which two ranks differ tells which is higher
+        above += _concordance(score, rank >> bit + 1, rank >> bit & 1 == 1, weights)
     pairs = [_untied(values, weights) for values in (score, label.astype(np.float64))]
     return ratio(above, np.sqrt(pairs[0] * pairs[1]))
+
+
+def _concordance(score: Floats, group: NDArray[np.intp], high: Bools, weights: Floats) -> Floats:
+    """Pairs of a high and another item of one group: those in which the high one scores above, minus below, (r,)."""
+    order = np.lexsort((score, group))
+    first = np.concatenate([[True], np.diff(group[order]) > 0])
+    runs = np.flatnonzero(first | np.concatenate([[True], np.diff(score[order]) > 0]))  # equal scores of one group
+    highs, lows = (np.add.reduceat(weights[:, order] * part[order], runs, axis=1) for part in (high, ~high))
+    up_to = np.cumsum(lows, axis=1)
+    groups = np.flatnonzero(first[runs])
+    start = up_to[:, groups] - lows[:, groups]
+    both_ends = start + np.concatenate([start[:, 1:], up_to[:, -1:]], axis=1)
+    below_minus_above = 2 * up_to - lows - np.repeat(both_ends, np.diff(np.append(groups, len(runs))), axis=1)
+    concordance: Floats = (highs * below_minus_above).sum(axis=1)
+    return concordance
 
 
 def one_against_one(score: Floats, label: NDArray[np.int64], weights: Floats) -> dict[str, Floats]:

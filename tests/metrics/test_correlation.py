@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import ndcg_score, roc_auc_score
@@ -38,6 +38,19 @@ def test_each_resample_gives_what_its_repeated_items_give(seed: int) -> None:
             assert areas[name][i] == pytest.approx(by_hand[-1])
         assert areas["overall"][i] == pytest.approx(np.mean(by_hand))
         assert areas["overall"][i] == pytest.approx(_hand_and_till(s, n))
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(0, 3)), min_size=1, max_size=40))
+def test_kendall_takes_any_values_as_labels(items: list[tuple[int, int, int]]) -> None:
+    score, label, drawn = (np.array(side) for side in zip(*items, strict=True))
+    assume(drawn.sum() > 1)
+    [ours] = kendall(score.astype(float), label / 7, drawn[None, :].astype(float))
+    assert ours == pytest.approx(stats.kendalltau(score.repeat(drawn), label.repeat(drawn)).statistic, nan_ok=True)
+
+
+def test_kendall_of_many_different_values_takes_no_longer_than_of_few() -> None:
+    score, label = np.random.default_rng(0).random((2, 3000))  # of each pair of labels by itself: 4.5 million areas
+    assert kendall(score, label, np.ones((1, 3000)))[0] == pytest.approx(stats.kendalltau(score, label).statistic)
 
 
 def _hand_and_till(score: np.ndarray, label: np.ndarray) -> float:
