@@ -146,23 +146,18 @@ def twisted(kind: str, change: Callable[[list[dict[str, Any]]], list[dict[str, A
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
-def test_one_bad_entry_leaves_the_others(lang: str, tmp_path: Path) -> None:
-    reply = twisted("rating", lambda rows: [{**rows[0], "rating": 6}, *rows[1:]])
-    [one] = rate(tmp_path, reply, response([0], [1], lang=lang))
-    assert one.statements[0].ratings == {"iter_coe": None}
-    assert one.statements[0].reasons == {"iter_coe": "expected a rating from 1 to 5, got 6"}
-    assert one.statements[1].ratings == {"iter_coe": 5.0}
-
-
-def test_edits_that_cannot_be_made_leave_the_rating(tmp_path: Path) -> None:
+def test_edits_that_cannot_be_made_leave_the_rating_and_other_statements(lang: str, tmp_path: Path) -> None:
     bad = {"kind": "misleading", "citation": 9, "why": ""}
-    reply = twisted("rating", lambda rows: [{**rows[0], "edits": [bad]}, *rows[1:]])
+    reply = twisted("rating", lambda rows: [{**rows[0], "edits": [bad]}, {**rows[1], "rating": 6}, *rows[2:]])
     file = coefficients(tmp_path / "c.json")
-    [one] = rate(tmp_path, reply, response([0], [1]), coefficients=file)
+    [one] = rate(tmp_path, reply, response([0], [1], [2], lang=lang), coefficients=file)
     assert one.statements[0].ratings == {"ensemble": None, "iter_coe": 5.0, "edit_dist": None}
     reason = "edits: expected a citation of 1 to 3, got misleading 9"
     assert one.statements[0].reasons == {"ensemble": reason, "edit_dist": reason}
     assert one.statements[0].edits is None
+    off = "expected a rating from 1 to 5, got 6"
+    assert one.statements[1].reasons == {"ensemble": off, "iter_coe": off}
+    assert one.statements[2].ratings == dict.fromkeys(("ensemble", "iter_coe", "edit_dist"), 5.0)
 
 
 def test_a_context_that_cannot_be_read_matters_where_nothing_is_cited(tmp_path: Path) -> None:
