@@ -29,8 +29,7 @@ def run(config: DictConfig) -> Path:
     from citeverifier.provenance import provenance
     from citeverifier.rating.rating_report import print_summary, write_report
     from citeverifier.rating.rating_summary import summarise
-    from citeverifier.rating.response_ratings import rating_row
-    from citeverifier.rating.responses import improve
+    from citeverifier.rating.responses import improve, rating_row
     from citeverifier.records import example_to_json, write_jsonl
 
     folder = Path(HydraConfig.get().runtime.output_dir)

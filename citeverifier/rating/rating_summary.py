@@ -14,8 +14,7 @@ from citeverifier.cost import Cost
 from citeverifier.metrics.bootstrap import Estimate, estimate, mean_estimate, resamples
 from citeverifier.metrics.correlation import kendall, pearson, spearman
 from citeverifier.metrics.decisions import count
-from citeverifier.rating.response_ratings import missing_ratio, response_rating
-from citeverifier.rating.responses import KINDS, SCENARIOS, RatedResponse, Rater
+from citeverifier.rating.responses import KINDS, SCENARIOS, RatedResponse, Rater, missing_ratio, response_rating
 
 Point = tuple[str, float, float]  # the question, and two values of it
 

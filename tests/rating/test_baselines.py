@@ -15,8 +15,7 @@ from scripted_rater import rater as scripted
 
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.rating.baselines import AttrScore, AutoAis, Lqac
-from citeverifier.rating.response_ratings import response_rating
-from citeverifier.rating.responses import RatedResponse, Response
+from citeverifier.rating.responses import RatedResponse, Response, response_rating
 from citeverifier.records import Support
 
 HALF = {Support.PARTIAL: 0.5, Support.FULL: 0.5}

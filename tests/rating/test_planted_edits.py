@@ -102,8 +102,5 @@ def test_a_defect_of_a_masked_statement_counts_as_missed() -> None:
     unscored = RatedResponse(one, (RatedStatement(None, None, None, {"table": None}, {"table": "no reply"}),))
     found = planted_defects([masked, unscored], ByTable({}))
     assert found is not None
-    assert (found["statements"], found["kinds"]["evidence"]["planted"], found["kinds"]["evidence"]["recall"]) == (
-        1,
-        1,
-        0,
-    )
+    evidence = found["kinds"]["evidence"]
+    assert (found["statements"], evidence["planted"], evidence["recall"]) == (1, 1, 0)

@@ -18,8 +18,15 @@ from citeverifier.rating.rating_summary import (
     shape_correlations,
     summarise,
 )
-from citeverifier.rating.response_ratings import rating_row, response_rating
-from citeverifier.rating.responses import CitedStatement, HumanRatings, RatedResponse, RatedStatement, Response
+from citeverifier.rating.responses import (
+    CitedStatement,
+    HumanRatings,
+    RatedResponse,
+    RatedStatement,
+    Response,
+    rating_row,
+    response_rating,
+)  # fmt: skip
 
 TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {
     "all cited": ([[0], [1]], [5.0, 2.0], 3.5, 3.5),
@@ -135,17 +142,11 @@ def test_length_missing_and_rating() -> None:
 
 
 def test_attribution() -> None:
-    contexts = [
-        ("retrieval",) * 3,
-        ("model",) * 3,
-        ("query",) * 3,
-        ("retrieval",) * 3,
-        ("retrieval", "model"),
-        ("query",) * 3,
-    ]
+    contexts = [[name] * 3 for name in ("retrieval", "model", "query", "retrieval")]
+    contexts += [["retrieval", "model"], ["query"] * 3]
     cited = [(0,), (), (0,), (), (), ()]
     statements = tuple(
-        CitedStatement("a", citations, human=HumanRatings((), own))  # type: ignore[arg-type]
+        CitedStatement("a", citations, human=HumanRatings((), tuple(own)))  # type: ignore[arg-type]
         for citations, own in zip(cited, contexts, strict=True)
     )
     needs = [True, False, True, False, True, None]
