@@ -20,11 +20,9 @@ from citeverifier.rating.responses import Edit, RatedResponse, Response, improve
 WAYS = ("vanilla", "cot", "iter_cot", "iter_coe")
 
 
-def auto(url: str, way: Any = "iter_coe", *, coefficients: Path | None = None, **more: Any) -> CiteEvalAuto:
-    options = {"retries": 0, "timeout": 5.0, **{k: more.pop(k) for k in ("dry_run", "cache") if k in more}}
-    llm = LLM(LLMOptions("scripted", base_url=url, **options))
-    given = {"attribution": True, "prompt_lang": None, "max_tokens": 512, **more}
-    return CiteEvalAuto(llm, way, None if coefficients is None else str(coefficients), **given)
+def auto(url: str, way: str = "iter_coe", *, coefficients: Path | None = None, **more: Any) -> CiteEvalAuto:
+    llm = LLM(LLMOptions("scripted", base_url=url, retries=0, timeout=5.0))
+    return CiteEvalAuto(llm, way, None if coefficients is None else str(coefficients), **more)
 
 
 def coefficients(path: Path) -> Path:
@@ -220,13 +218,6 @@ def test_what_failed_is_asked_again_and_what_changed_too(tmp_path: Path) -> None
         assert len(server.bodies) == 1
         auto(server.url).rate([response([1])], tmp_path)
         assert len(server.bodies) == 2, "attribution does not hang on citations, ratings do"
-
-
-def test_a_dry_run_counts_every_stage_and_writes_nothing(tmp_path: Path) -> None:
-    rater = auto("http://127.0.0.1:1/v1", dry_run=True)
-    rater.rate([response([0]), response([1], identity="r")], tmp_path)
-    assert rater.llm.spent.calls == 4
-    assert list(tmp_path.iterdir()) == []
 
 
 # --- improvement ---------------------------------------------------------------------------------------------------
