@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,9 @@ def run(config: DictConfig) -> Path:
     """
     from citeverifier.evaluation.reporting.plain import plain, write_json
     from citeverifier.provenance import provenance
-    from citeverifier.rating.rating_report import print_summary, summarise, write_report
-    from citeverifier.rating.response_ratings import rating_row
-    from citeverifier.rating.responses import improve
+    from citeverifier.rating.rating_report import print_summary, write_report
+    from citeverifier.rating.rating_summary import summarise
+    from citeverifier.rating.responses import improve, rating_row
     from citeverifier.records import example_to_json, write_jsonl
 
     folder = Path(HydraConfig.get().runtime.output_dir)
@@ -66,7 +67,7 @@ def paths(config: DictConfig) -> list[str]:
 
 
 def read(config: DictConfig) -> tuple[list[Response], list[BadRecord]]:
-    """The responses that `data` names, and the records set aside; raises ValueError where none is left."""
+    """The responses that `data` names, and the records set aside; ValueError where none is left, or one comes twice."""
     from citeverifier.data.mini import load_mini
     from citeverifier.rating.planted import load_defects
     from citeverifier.rating.read_responses import read_responses
@@ -87,6 +88,12 @@ def read(config: DictConfig) -> tuple[list[Response], list[BadRecord]]:
     if not responses:
         first = f"; the first of {len(bad)} set aside: {bad[0].where}: {bad[0].reason}" if bad else ""
         raise ValueError(f"data.path={data.path}: expected responses in lang={config.lang}, got none{first}")
+    [(key, times)] = Counter(response.key for response in responses).most_common(1)
+    if times > 1:
+        raise ValueError(
+            f"data.path={data.path}: expected each response of a system once, got {key} {times} times; a system is "
+            "called what its file is, unless the records say: rename a file, or give them a system"
+        )
     return responses, bad
 
 

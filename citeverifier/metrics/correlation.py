@@ -1,17 +1,18 @@
-"""How far scores follow people's three levels (paper 2): correlations, and ROC-AUC of one level against another.
+"""How far scores follow people's levels (paper 2): correlations, ROC-AUC of one level against another, ranking.
 
-Each takes `weights` (r, n), how often an item is drawn in each of r resamples, and gives r values at once: those of the
-items repeated so often, exactly. nan where a resample leaves nothing to tell.
+All but `ndcg` take `weights` (r, n), how often an item is drawn in each of r resamples, and give r values at once:
+those of the items repeated so often, exactly. nan where a resample leaves nothing to tell.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.metrics.decisions import Floats, auroc, ratio
+from citeverifier.metrics.decisions import Bools, Floats, auroc, ratio
 
 LEVELS = {"fs_ns": (2, 0), "fs_ps": (2, 1), "ps_ns": (1, 0)}  # full, partial, none
 
@@ -31,22 +32,48 @@ def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def kendall(score: Floats, label: NDArray[Any], weights: Floats) -> Floats:
-    """Kendall's tau-b of scores with labels (or other values, few of them distinct), (r,)."""
+    """Kendall's tau-b of scores with labels or other values, (r,)."""
     above = np.zeros(len(weights))  # concordant minus discordant pairs
-    levels = np.unique(label).tolist()
-    for i, low in enumerate(levels):
-        for high in levels[i + 1 :]:
-            sizes = [weights[:, label == level].sum(axis=1) for level in (low, high)]
-            area = np.nan_to_num(_against(score, label, high, low, weights), nan=0.5)
-            above += (2 * area - 1) * sizes[0] * sizes[1]
+    rank = np.unique(label, return_inverse=True)[1]
+    for bit in range(
+        int(rank.max(initial=0)).bit_length()
+    ):  # the highest in which two ranks differ tells which is higher
+        above += _concordance(score, rank >> bit + 1, rank >> bit & 1 == 1, weights)
     pairs = [_untied(values, weights) for values in (score, label.astype(np.float64))]
     return ratio(above, np.sqrt(pairs[0] * pairs[1]))
+
+
+def _concordance(score: Floats, group: NDArray[np.intp], high: Bools, weights: Floats) -> Floats:
+    """Pairs of a high and another item of one group: those in which the high one scores above, minus below, (r,)."""
+    order = np.lexsort((score, group))
+    first = np.concatenate([[True], np.diff(group[order]) > 0])
+    runs = np.flatnonzero(first | np.concatenate([[True], np.diff(score[order]) > 0]))  # equal scores of one group
+    highs, lows = (np.add.reduceat(weights[:, order] * part[order], runs, axis=1) for part in (high, ~high))
+    up_to = np.cumsum(lows, axis=1)
+    groups = np.flatnonzero(first[runs])
+    start = up_to[:, groups] - lows[:, groups]
+    both_ends = start + np.concatenate([start[:, 1:], up_to[:, -1:]], axis=1)
+    below_minus_above = 2 * up_to - lows - np.repeat(both_ends, np.diff(np.append(groups, len(runs))), axis=1)
+    concordance: Floats = (highs * below_minus_above).sum(axis=1)
+    return concordance
 
 
 def one_against_one(score: Floats, label: NDArray[np.int64], weights: Floats) -> dict[str, Floats]:
     """ROC-AUC, (r,) each, of telling the higher from the lower of two levels; "overall" is the mean of the three."""
     areas = {name: _against(score, label, high, low, weights) for name, (high, low) in LEVELS.items()}
     return {**areas, "overall": sum(areas.values(), np.zeros(len(weights))) / len(areas)}
+
+
+def ndcg(gain: Floats, score: Floats, k: int) -> float:
+    """NDCG@k of n items ranked by score, in [0, 1]; nan where no item has a gain.
+
+    Gains count as they are; tied items share the mean of their gains, the expectation over every order of them.
+    """
+    from sklearn.metrics import ndcg_score
+
+    if not gain.any():
+        return math.nan
+    return 1.0 if gain.size == 1 else float(ndcg_score([gain], [score], k=k))
 
 
 def _against(score: Floats, label: NDArray[Any], high: float, low: float, weights: Floats) -> Floats:

@@ -1,39 +1,60 @@
-"""A rater without an LLM: edits derived from a verifier's scores (`edits_by_support.py`), rated by penalties.
+"""A rater without an LLM: edits derived from a verifier's scores, rated by penalties (`rating_from_edits.py`).
 
 All premises of all statements go to the verifier in one call a level. A premise's support is full or partial where its
-score reaches the level's threshold, else none.
+score reaches the level's threshold, else none. From it follow paper 3's six edits:
+
+| edit | where |
+|---|---|
+| misleading | a cited document that supports nothing of the statement |
+| redundant | a cited document that supports a part, where the others support all of it; also a third that does alone |
+| evidence | what is cited supports a part or nothing, and an uncited document makes it full (else: gives a part) |
+| substandard, refinement | the cited documents support only a part each, and an uncited one supports all of it alone |
+| credibility | one cited document supports it alone, and so does an uncited one: a second, independent source |
+
+A cited document supports a part, too, where it does more for the cited ones together than any other document would in
+its place. A second cited document that supports the statement alone is never redundant: else the edits would ask for
+what they delete. Edits are of one pass; what they leave may call for others.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from citeverifier.answers.answer_results import Judgement
 from citeverifier.answers.judging import Judge
 from citeverifier.cost import Cost
 from citeverifier.data.pair_recipes import APART
 from citeverifier.evaluation.thresholds import DevQuestion
-from citeverifier.rating.edits_by_support import (
-    EARLIER,
-    QUESTION,
-    Grade,
-    Premise,
-    context_of,
-    edits_of,
-    premises_of,
-)  # fmt: skip
 from citeverifier.rating.rating_from_edits import Penalties
-from citeverifier.rating.responses import RatedResponse, RatedStatement, Rater, Response, statements_of
-from citeverifier.records import Document, Example, Pair, Support, write_jsonl
+from citeverifier.rating.responses import CitedStatement, Context, Edit, RatedResponse, RatedStatement, Rater, Response
+from citeverifier.records import LEVELS, Document, Example, Pair, Support, write_jsonl
 from citeverifier.verifiers.base import Scorer
 
 METRIC = "local"
+QUESTION, EARLIER = "question", "earlier"  # premises besides documents: the question, the earlier statements
+_PARTS = 2  # documents that are named where no support is cited and none gives all of it
+_INDEPENDENT = 2  # documents that support a statement alone, worth citing
 
-StatementKey = tuple[str, int]  # of a response, and the statement's number in it
-Judged = dict[StatementKey, dict[Premise, Judgement]]
+Premise = tuple[int, ...] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """How far a premise supports a statement, and P(full), which orders premises of one level.
+
+    `reason`: why the premise is unscored; P(full) may be nan then.
+    """
+
+    level: Support
+    full: float
+    reason: str | None = None
+
+
+Grades = Mapping[Premise, Grade]
 
 
 class VerifierRater(Rater):
@@ -67,32 +88,39 @@ class VerifierRater(Rater):
         """Scores, contexts, edits, ratings; leaves the support of all premises in support.jsonl."""
         asked = [
             (response, number, premise)
-            for response, number, statement in statements_of(responses)
-            for premise in premises_of(
-                statement, len(response.documents), question=bool(response.question.strip()), earlier=number > 0
-            )
+            for response in responses
+            for number in range(len(response.statements))
+            for premise in premises_of(response, number)
         ]
         judge = Judge(self.verifier, self.thresholds)
         started = time.monotonic()
-        judgements = judge.judge([_pair(*question) for question in asked])
+        pairs = [_pair(*question) for question in asked]
+        partial, full = (judge.scores(pairs, level) for level in LEVELS)
         self.cost += judge.cost + Cost(seconds=time.monotonic() - started)
-        judged: Judged = {(r.key, number): {} for r, number, _ in statements_of(responses)}
-        for (response, number, premise), judgement in zip(asked, judgements, strict=True):
-            judged[response.key, number][premise] = judgement
-        write_jsonl(folder / "support.jsonl", (_row(key, own) for key, own in judged.items()))
+        grades: dict[tuple[str, int], dict[Premise, Grade]] = {}  # by response and number of the statement
+        for (response, number, premise), low, high in zip(asked, partial, full, strict=True):
+            grades.setdefault((response.key, number), {})[premise] = self._grade(*low, *high)
+        write_jsonl(folder / "support.jsonl", (_row(*statement, own) for statement, own in grades.items()))
         return [
             RatedResponse(
                 response,
-                tuple(self._rated(response, n, judged[response.key, n]) for n in range(len(response.statements))),
+                tuple(
+                    self._rated(statement, grades[response.key, number], len(response.documents))
+                    for number, statement in enumerate(response.statements)
+                ),
             )
             for response in responses
         ]
 
-    def _rated(self, response: Response, number: int, judged: Mapping[Premise, Judgement]) -> RatedStatement:
-        statement, count = response.statements[number], len(response.documents)
-        if reason := _reason(judged):
+    def _grade(self, p_partial: float, no_partial: str | None, p_full: float, no_full: str | None) -> Grade:
+        """Scores that are nan reach no level."""
+        reached = [level for level, p in zip(LEVELS, (p_partial, p_full), strict=True) if p >= self.thresholds[level]]
+        return Grade(max(reached, default=Support.NONE), p_full, no_partial or no_full)
+
+    def _rated(self, statement: CitedStatement, grades: Grades, count: int) -> RatedStatement:
+        """Of a response with `count` documents."""
+        if reason := _reason(grades):
             return RatedStatement(None, None, None, {METRIC: None}, {METRIC: reason})
-        grades = {premise: Grade(own.support or Support.NONE, own.p_full or 0.0) for premise, own in judged.items()}
         context = context_of(grades, count)
         if not statement.needs_citations(context, self.attribution):
             return RatedStatement(context, False, ratings={METRIC: None})
@@ -123,6 +151,36 @@ def rating_questions(examples: Sequence[Example]) -> list[DevQuestion]:
     return questions
 
 
+# --- what is asked ---------------------------------------------------------------------------------------------------
+
+
+def premises_of(response: Response, number: int) -> list[Premise]:
+    """What must be graded to edit a statement, each premise once.
+
+    Each document alone, the cited ones together, these without each one of them, with each other document, and with
+    each other in the place of each one; for the context the question and the earlier statements, where there are any.
+    """
+    cited = tuple(sorted(response.statements[number].citations))
+    every = range(len(response.documents))
+    others = [i for i in every if i not in cited]
+    premises: list[Premise] = [(i,) for i in every]
+    if cited:
+        premises.append(cited)
+        premises += [tuple(k for k in cited if k != i) for i in cited if len(cited) > 2]
+        premises += [_with(cited, i) for i in others]
+        premises += [_instead(cited, gone, i) for gone in cited if len(cited) > 1 for i in others]
+    premises += [QUESTION] * bool(response.question.strip()) + [EARLIER] * (number > 0)
+    return list(dict.fromkeys(premises))
+
+
+def _with(cited: Sequence[int], other: int) -> Premise:
+    return tuple(sorted((*cited, other)))
+
+
+def _instead(cited: Sequence[int], gone: int, other: int) -> Premise:
+    return _with([i for i in cited if i != gone], other)
+
+
 def _pair(response: Response, number: int, premise: Premise) -> Pair:
     documents: Iterable[Document]
     if premise == QUESTION:
@@ -139,19 +197,82 @@ def _pair(response: Response, number: int, premise: Premise) -> Pair:
     )  # fmt: skip
 
 
-def _reason(judged: Mapping[Premise, Judgement]) -> str | None:
+# --- what follows ----------------------------------------------------------------------------------------------------
+
+
+def context_of(grades: Grades, count: int) -> Context:
+    """Where a statement of a response with `count` documents comes from.
+
+    The question or the earlier statements where they say all of it and no document supports it better; else the
+    documents where any supports at least a part; else the model.
+    """
+    best = max(grades[i,].full for i in range(count))
+    others: list[tuple[str, Context]] = [(QUESTION, "query"), (EARLIER, "response")]
+    for premise, context in others:
+        grade = grades.get(premise)
+        if grade is not None and grade.level is Support.FULL and grade.full >= best:
+            return context
+    return "retrieval" if any(grades[i,].level > Support.NONE for i in range(count)) else "model"
+
+
+def edits_of(statement: CitedStatement, grades: Grades, count: int) -> tuple[Edit, ...]:
+    """The edits that a statement's citations need, by the table above. Dangling numbers are misleading."""
+    cited, others = statement.citations, [i for i in range(count) if i not in statement.citations]
+    alone = {i: grades[i,] for i in range(count)}
+    kept = [i for i in cited if alone[i].level > Support.NONE or _adds(i, cited, others, grades)]
+    edits = [Edit("misleading", i) for i in cited if i not in kept]
+    edits += [Edit("misleading", number - 1) for number in statement.dangling]
+    single = _surest_first((i for i in kept if alone[i].level is Support.FULL), alone)
+    better = _surest_first((i for i in others if alone[i].level is Support.FULL), alone)
+    if not kept:
+        parts = _surest_first((i for i in others if alone[i].level is Support.PARTIAL), alone)
+        return (*edits, *(Edit("evidence", i) for i in better[:1] or parts[:_PARTS]))
+    if single:
+        edits += [Edit("redundant", i) for i in kept if i not in single[:_INDEPENDENT]]
+        edits += [Edit("credibility", i) for i in better[:1] if len(single) < _INDEPENDENT]
+        return tuple(edits)
+    if better:
+        return (*edits, *(Edit("substandard", i) for i in kept), Edit("refinement", better[0]))
+    if _whole(cited, kept, grades) < Support.FULL:
+        with_each = {i: grades[_with(cited, i)] for i in others}
+        lifting = _surest_first((i for i in others if with_each[i].level is Support.FULL), with_each)
+        return (*edits, *(Edit("evidence", i) for i in lifting[:1]))
+    spare = [i for i in kept if len(kept) > 1 and _whole(cited, [k for k in kept if k != i], grades) is Support.FULL]
+    return (*edits, *(Edit("redundant", i) for i in _surest_first(spare, alone)[-1:]))
+
+
+def _adds(i: int, cited: Sequence[int], others: Sequence[int], grades: Grades) -> bool:
+    """Whether a cited document does more for the cited ones together than any other would in its place."""
+    if len(cited) < 2 or not others:
+        return False
+    whole = grades[tuple(sorted(cited))].full
+    return all(whole > grades[_instead(cited, i, other)].full for other in others)
+
+
+def _whole(cited: Sequence[int], kept: Sequence[int], grades: Grades) -> Support:
+    """The support of what is kept; where that very premise was not graded, of the smallest one that holds it."""
+    known = [premise for premise in grades if not isinstance(premise, str) and set(kept) <= set(premise) <= set(cited)]
+    return grades[min(known, key=len)].level
+
+
+def _surest_first(positions: Iterable[int], grades: Mapping[int, Grade]) -> list[int]:
+    """The positions, most surely full first."""
+    return sorted(positions, key=lambda i: -grades[i].full)
+
+
+def _reason(grades: Grades) -> str | None:
     """Why a statement is unscored."""
-    return next((own.reason for own in judged.values() if own.reason is not None), None)
+    return next((grade.reason for grade in grades.values() if grade.reason is not None), None)
 
 
-def _row(key: StatementKey, judged: Mapping[Premise, Judgement]) -> dict[str, Any]:
+def _row(response: str, number: int, grades: Grades) -> dict[str, Any]:
     """A line of support.jsonl."""
     premises = [
         {
             "premise": premise if isinstance(premise, str) else list(premise),
-            "support": None if own.support is None else own.support.label,
-            "full": None if own.p_full is None else round(own.p_full, 6),
+            "support": None if grade.reason else grade.level.label,
+            "full": None if math.isnan(grade.full) else round(grade.full, 6),
         }
-        for premise, own in judged.items()
+        for premise, grade in grades.items()
     ]
-    return {"id": key[0], "statement": key[1], "reason": _reason(judged), "premises": premises}
+    return {"id": response, "statement": number, "reason": _reason(grades), "premises": premises}

@@ -1,35 +1,49 @@
 """CiteEval-Auto (paper 3): an LLM attributes statements to contexts, then edits their citations and rates them 1 to 5.
 
 Each stage leaves its replies in a file of its own and is taken up again from there (`llm_stages.py`). The wording of
-the prompts is ours. What cannot be read is unscored with the reason, never the best rating.
+the prompts is ours. What the LLM says is read strictly, statement by statement: what does not fit is unscored with the
+reason, never the best rating.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
-from citeverifier.llm.client import LLM, Request
-from citeverifier.llm.prompts import Prompt
-from citeverifier.rating.llm_stages import (
-    CONTEXT_SCHEMA,
-    RATING_SCHEMA,
-    REASONING_SCHEMA,
-    Asking,
-    ByNumber,
-    LLMRater,
-    StageRequest,
-    edits_schema,
-    read_contexts,
-    read_edits,
-    read_ratings,
-    schema,
-)  # fmt: skip
+from citeverifier.llm.client import LLM, Reply
+from citeverifier.llm.parsing import parse_json
+from citeverifier.llm.request import object_schema
+from citeverifier.rating.llm_stages import Asking, LLMRater, StageRequest
 from citeverifier.rating.rating_from_edits import EditDist
-from citeverifier.rating.responses import LOWEST, CitedStatement, Context, Edit, RatedResponse, RatedStatement, Response
+from citeverifier.rating.responses import (
+    CONTEXTS,
+    DELETES,
+    HIGHEST,
+    KINDS,
+    LOWEST,
+    CitedStatement,
+    Context,
+    Edit,
+    RatedResponse,
+    RatedStatement,
+    Read,
+    Response,
+)  # fmt: skip
+from citeverifier.records import RecordError
+from citeverifier.verifiers.prompted import words_of
 
-Way = Literal["vanilla", "cot", "iter_cot", "iter_coe"]
 ENSEMBLE, EDIT_DIST = "ensemble", "edit_dist"
+# What the LLM says of a statement, by how it is asked for ratings.
+WAYS = {
+    "vanilla": ("rating",),
+    "cot": ("rating",),
+    "iter_cot": ("reasoning", "rating"),
+    "iter_coe": ("reasoning", "edits", "rating"),
+}
+NOTHING: Read[Any] = (None, None)
+
+Value = TypeVar("Value")
+Entry: TypeAlias = Mapping[str, Any]  # what a reply says of one statement
 
 
 class CiteEvalAuto(LLMRater):
@@ -52,15 +66,15 @@ class CiteEvalAuto(LLMRater):
     def __init__(
         self,
         llm: LLM,
-        way: Way = "iter_coe",
+        way: str = "iter_coe",
         coefficients: str | None = None,
         weight: float = 0.5,
         attribution: bool = True,
         prompt_lang: str | None = None,
         max_tokens: int = 4096,
     ) -> None:
-        if way not in get_args(Way):
-            raise ValueError(f"rater.way: expected one of {', '.join(get_args(Way))}, got {way}")
+        if way not in WAYS:
+            raise ValueError(f"rater.way: expected one of {', '.join(WAYS)}, got {way}")
         if coefficients is not None and way != "iter_coe":
             raise ValueError(f"rater.coefficients: expected rater.way=iter_coe, which makes edits, got {way}")
         if not 0 <= weight <= 1:
@@ -79,75 +93,162 @@ class CiteEvalAuto(LLMRater):
 
     def asking(self, response: Response) -> Asking:
         """Attribution, then ratings: one request each, statements known by their 0-based number."""
-        numbers = range(len(response.statements))
-        contexts: ByNumber[Context] = ByNumber()
-        edits: ByNumber[tuple[Edit, ...]] = ByNumber()
-        ratings: ByNumber[float] = ByNumber()
-        if self.attribution and numbers:
-            entry = {"reasoning": REASONING_SCHEMA, "context": CONTEXT_SCHEMA}
-            [reply] = yield [self._request("context_attribution", response, numbers, schema(numbers, entry))]
-            contexts = read_contexts(reply, numbers)
-        needs = [
-            statement.needs_citations(contexts.values.get(number), self.attribution)
-            for number, statement in enumerate(response.statements)
-        ]
-        asked = [number for number in numbers if needs[number]]
-        if asked:
-            one_by_one = {"reasoning": REASONING_SCHEMA} if self.way in ("iter_cot", "iter_coe") else {}
-            edited = {"edits": edits_schema(len(response.documents))} if self.way == "iter_coe" else {}
-            entry = {**one_by_one, **edited, "rating": RATING_SCHEMA}
-            constraint = schema(asked, entry, reasoning=self.way == "cot")
-            [reply] = yield [self._request("citation_rating", response, asked, constraint, way=self.way)]
-            ratings = read_ratings(reply, asked)
-            if edited:
-                edits = read_edits(reply, asked, response.statements, len(response.documents))
+        statements, count = response.statements, len(response.documents)
+        every = range(len(statements))
+        contexts: dict[int, Read[Context]] = dict.fromkeys(every, NOTHING)
+        ratings: dict[int, Read[float]] = {}
+        edits: dict[int, Read[tuple[Edit, ...]]] = {}
+        if self.attribution and statements:
+            [reply] = yield [self._request("context_attribution", response, every, ("reasoning", "context"))]
+            contexts = read_statements(reply, every, lambda _, entry: context_of(entry))
+        needs = [statements[n].needs_citations(contexts[n][0], self.attribution) for n in every]
+        if asked := [n for n in every if needs[n]]:
+            [reply] = yield [self._request("citation_rating", response, asked, WAYS[self.way], way=self.way)]
+            ratings = read_statements(reply, asked, lambda _, entry: rating_of(entry))
+            if "edits" in WAYS[self.way]:
+                edits = read_statements(reply, asked, lambda n, entry: edits_of(entry, statements[n], count))
         return RatedResponse(
             response,
             tuple(
-                self._statement(statement, number, needs[number], contexts, edits, ratings)
-                for number, statement in enumerate(response.statements)
+                self._rated(statements[n], needs[n], contexts[n], ratings.get(n, NOTHING), edits.get(n, NOTHING))
+                for n in every
             ),
         )
 
     def _request(
-        self, stage: str, response: Response, asked: Sequence[int], constraint: dict[str, Any], **more: Any
+        self, stage: str, response: Response, asked: Sequence[int], fields: Sequence[str], **more: str
     ) -> StageRequest:
-        messages = Prompt.load(stage, self.prompt_lang or response.lang).render(
-            documents=response.documents, question=response.question, statements=response.statements,
-            asked=[number + 1 for number in asked], **more,
-        )  # fmt: skip
-        return StageRequest(stage, response.key, Request(messages, schema=constraint, max_tokens=self.max_tokens))
+        values = {"documents": response.documents, "statements": response.statements, "asked": [n + 1 for n in asked]}
+        form = schema(asked, fields, len(response.documents), reasoning="cot" in more.values())
+        return self.request(stage, response, values | more, schema=form, max_tokens=self.max_tokens)
 
-    def _statement(
+    def _rated(
         self,
-        cited: CitedStatement,
-        number: int,
+        statement: CitedStatement,
         needs: bool | None,
-        contexts: ByNumber[Context],
-        edits: ByNumber[tuple[Edit, ...]],
-        llm_ratings: ByNumber[float],
+        context: Read[Context],
+        rating: Read[float],
+        edits: Read[tuple[Edit, ...]],
     ) -> RatedStatement:
-        context = contexts.values.get(number)
-        nothing = dict.fromkeys(self.metrics)
-        if needs is False:
-            return RatedStatement(context, needs, ratings=nothing)
         if needs is None:
-            reason = f"attribution: {contexts.reasons.get(number, '')}"
-            return RatedStatement(None, None, None, nothing, dict.fromkeys(self.metrics, reason))
-        own = edits.values.get(number)
-        if self.attribution and not cited.cites:  # rests on documents and names none, whatever the LLM makes of it
-            return RatedStatement(context, True, own, dict.fromkeys(self.metrics, LOWEST))
-        ratings: dict[str, float | None] = {self.way: llm_ratings.values.get(number)}
-        reasons: dict[str, str] = {} if ratings[self.way] is not None else {self.way: llm_ratings.reasons[number]}
+            unknown: Read[float] = (None, f"attribution: {context[1]}")
+            return RatedStatement.of(dict.fromkeys(self.metrics, unknown), applicable=None)
+        if not needs:
+            return RatedStatement.of(dict.fromkeys(self.metrics, NOTHING), context[0], applicable=False)
+        if self.attribution and not statement.cites:  # rests on documents and names none, whatever the LLM makes of it
+            return RatedStatement.of(dict.fromkeys(self.metrics, (LOWEST, None)), context[0], edits=edits[0])
+        values = {self.way: rating}
         if self.edit_dist is not None:
-            no_edits = f"edits: {edits.reasons.get(number, '')}"
-            value, problem = (None, no_edits) if own is None else self.edit_dist.rating(len(cited.citations), own)
-            ratings[EDIT_DIST] = value
-            if value is None:
-                reasons[EDIT_DIST] = problem or ""
-            by_llm = ratings[self.way]
-            if by_llm is None or value is None:
-                ratings[ENSEMBLE], reasons[ENSEMBLE] = None, "; ".join(reasons.values())
-            else:
-                ratings[ENSEMBLE] = self.weight * by_llm + (1 - self.weight) * value
-        return RatedStatement(context, True, own, {name: ratings[name] for name in self.metrics}, reasons)
+            by_edits: Read[float] = (None, f"edits: {edits[1]}")
+            if edits[0] is not None:
+                by_edits = self.edit_dist.rating(len(statement.citations), edits[0])
+            values = {ENSEMBLE: self._ensemble(rating, by_edits), **values, EDIT_DIST: by_edits}
+        return RatedStatement.of(values, context[0], edits=edits[0])
+
+    def _ensemble(self, by_llm: Read[float], by_edits: Read[float]) -> Read[float]:
+        if by_llm[0] is None or by_edits[0] is None:
+            return None, "; ".join(why for _, why in (by_llm, by_edits) if why is not None)
+        return self.weight * by_llm[0] + (1 - self.weight) * by_edits[0], None
+
+
+# --- what is asked for -----------------------------------------------------------------------------------------------
+
+
+def schema(numbers: Sequence[int], fields: Sequence[str], count: int, *, reasoning: bool = False) -> dict[str, Any]:
+    """`{"statements": [{"id", *fields}]}` with one entry a statement of a response with `count` documents.
+
+    `reasoning`: free words about all statements come first.
+    """
+    text = {"type": "string"}
+    edit = {
+        "kind": {"type": "string", "enum": list(KINDS)},
+        "citation": {"type": "integer", "minimum": 0, "maximum": count},
+    }
+    forms = {
+        "reasoning": text,
+        "context": {"type": "string", "enum": list(CONTEXTS)},
+        "edits": {"type": "array", "items": object_schema(edit), "maxItems": 2 * count},
+        "rating": {"type": "integer", "minimum": int(LOWEST), "maximum": int(HIGHEST)},
+    }
+    identity = {"type": "integer", "enum": [number + 1 for number in numbers]}
+    entry = object_schema({"id": identity, **{name: forms[name] for name in fields}})
+    listed = {"type": "array", "items": entry, "minItems": len(numbers), "maxItems": len(numbers)}
+    return object_schema({"reasoning": text, "statements": listed} if reasoning else {"statements": listed})
+
+
+# --- what is read ----------------------------------------------------------------------------------------------------
+
+
+def read_statements(
+    reply: Reply, asked: Sequence[int], value_of: Callable[[int, Entry], Value]
+) -> dict[int, Read[Value]]:
+    """By number what `value_of` makes of the entry of each statement asked about, which must be there exactly once."""
+    text = words_of(reply)
+    answer, problem = (None, reply.error or "no reply") if text is None else parse_json(text)
+    listed = answer.get("statements") if isinstance(answer, Mapping) else None
+    if answer is not None and not isinstance(listed, list):
+        problem = f'expected {{"statements": [...]}}, got {_short(answer)}'
+    entries: dict[int, list[Entry]] = {}
+    for entry in listed if isinstance(listed, list) else []:
+        if isinstance(entry, Mapping) and type(entry.get("id")) is int:
+            entries.setdefault(entry["id"] - 1, []).append(entry)
+    found: dict[int, Read[Value]] = {}
+    for number in asked:
+        own = entries.get(number, [])
+        try:
+            if problem is not None:
+                raise RecordError(problem)
+            if len(own) != 1:
+                raise RecordError(f"{f'{len(own)} entries' if own else 'no entry'} for statement {number + 1}")
+            found[number] = value_of(number, own[0]), None
+        except RecordError as error:
+            found[number] = None, str(error)
+    return found
+
+
+def context_of(entry: Entry) -> Context:
+    """One of the four; raises RecordError."""
+    for context in CONTEXTS:
+        if entry.get("context") == context:
+            return context
+    raise RecordError(f"expected a context of {', '.join(CONTEXTS)}, got {_short(entry.get('context'))}")
+
+
+def rating_of(entry: Entry) -> float:
+    """From 1 to 5; raises RecordError."""
+    value = entry.get("rating")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not LOWEST <= value <= HIGHEST:
+        raise RecordError(f"expected a rating from {LOWEST:g} to {HIGHEST:g}, got {_short(value)}")
+    return float(value)
+
+
+def edits_of(entry: Entry, statement: CitedStatement, count: int) -> tuple[Edit, ...]:
+    """Each citation deleted once at most, among those that stand there; each document added once, among the others.
+
+    Of a response with `count` documents; raises RecordError.
+    """
+    listed = entry.get("edits")
+    if not isinstance(listed, list):
+        raise RecordError(f"expected a list of edits, got {_short(listed)}")
+    edits: list[Edit] = []
+    for item in listed:
+        kind, number = (item.get("kind"), item.get("citation")) if isinstance(item, Mapping) else (None, None)
+        if kind not in KINDS or type(number) is not int:
+            raise RecordError(f"expected an edit with a kind of {', '.join(KINDS)} and a citation, got {_short(item)}")
+        deletes = kind in DELETES
+        if number == 0 and not deletes:
+            edits.append(Edit(kind, None))
+        elif not 1 <= number <= count:
+            raise RecordError(f"expected a citation of 1 to {count}, got {kind} {number}")
+        elif deletes != (number - 1 in statement.citations):
+            raise RecordError(f"{kind} names [{number}], which is {'not cited' if deletes else 'cited already'}")
+        else:
+            edits.append(Edit(kind, number - 1))
+    if len({edit.citation for edit in edits}) < len(edits):
+        raise RecordError(f"expected one edit a citation, got {_short(listed)}")
+    return tuple(edits)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.evaluation.reporting.plain import write_json
-from citeverifier.rating.responses import HIGHEST, KINDS, LOWEST, Edit
+from citeverifier.rating.responses import HIGHEST, KINDS, LOWEST, Edit, Read
 from citeverifier.records import read_jsonl
 
 KEEP = "keep"
@@ -50,8 +50,8 @@ class EditDist(RatingFromEdits):
     coefficients: Mapping[str, float | None]
     fitted_on: Mapping[str, float | int | str]
 
-    def rating(self, citations: int, edits: Sequence[Edit]) -> tuple[float | None, str | None]:
-        """(rating from 1 to 5, None), or (None, why not)."""
+    def rating(self, citations: int, edits: Sequence[Edit]) -> Read[float]:
+        """From 1 to 5, or why there is none."""
         total = 0.0
         for name, share in shares(citations, edits).items():
             coefficient = self.coefficients.get(name)

@@ -3,21 +3,27 @@
 Paper 3 (CiteEval): a statement comes from a context (the query, the retrieved documents, the response's own earlier
 statements, or the model), only statements that rest on documents need citations, citations are mended by edits, and
 each statement gets a rating from 1 (useless citations) to 5 (nothing to mend).
+
+Scenarios: *Full* rates every statement that needs citations, one without any included; *Cited* those that cite
+something. A response's rating is the mean of its statements'. Statements that need no citation are masked. Where a
+statement that counts is unscored, so is the response: leaving it out would rate what was easy to judge.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from citeverifier.cost import Cost
 from citeverifier.records import Document, Example, Statement
 
+Value = TypeVar("Value")
+Read: TypeAlias = tuple[Value | None, str | None]  # (a value, None), or (None, why there is none)
 Context = Literal["query", "retrieval", "response", "model"]
-CONTEXTS: tuple[Context, ...] = ("query", "retrieval", "response", "model")
+CONTEXTS: tuple[Context, ...] = get_args(Context)
 DELETES = ("misleading", "substandard", "redundant")
 ADDS = ("evidence", "refinement", "credibility")
 KINDS = DELETES + ADDS
@@ -142,6 +148,16 @@ class RatedStatement:
     ratings: Mapping[str, float | None] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls, ratings: Mapping[str, Read[float]], context: Context | None = None, applicable: bool | None = True,
+        edits: tuple[Edit, ...] | None = None,
+    ) -> RatedStatement:  # fmt: skip
+        """From a rating, or why there is none, by metric."""
+        values = {metric: value for metric, (value, _) in ratings.items()}
+        reasons = {metric: why for metric, (_, why) in ratings.items() if why is not None}
+        return cls(context, applicable, edits, values, reasons)
+
 
 @dataclass(frozen=True)
 class RatedResponse:
@@ -185,13 +201,6 @@ class Rater(ABC):
         return {}
 
 
-def statements_of(responses: Sequence[Response]) -> Iterator[tuple[Response, int, CitedStatement]]:
-    """Each statement with its response and its 0-based number."""
-    for response in responses:
-        for number, statement in enumerate(response.statements):
-            yield response, number, statement
-
-
 def improve(rater: Rater, responses: Sequence[Response], rounds: int, folder: Path) -> list[list[RatedResponse]]:
     """Iterative improvement: the ratings before any change (`folder` itself) and after each round (`folder/round_1`).
 
@@ -210,3 +219,72 @@ def improve(rater: Rater, responses: Sequence[Response], rounds: int, folder: Pa
             break
         history.append(rater.rate(edited, folder / f"round_{number}"))
     return history
+
+
+# --- ratings of responses --------------------------------------------------------------------------------------------
+
+
+def response_rating(rated: RatedResponse, metric: str, scenario: str, scale: tuple[float, float]) -> Read[float]:
+    """A response's rating, or why there is none.
+
+    `scale`: lowest and highest rating. Where no statement needs a citation, nothing is wrong: the highest. In Cited, a
+    response that needs citations and gives none: the lowest.
+    """
+    if not rated.statements:
+        return None, "the answer has no statements"
+    unknown = sum(statement.applicable is None for statement in rated.statements)
+    if unknown:
+        return None, f"not known of {unknown} of {len(rated.statements)} statements whether they need citations"
+    needing = [(cited, statement) for cited, statement in rated.pairs if statement.applicable]
+    if not needing:
+        return scale[1], None
+    if scenario == "cited":
+        needing = [(cited, statement) for cited, statement in needing if cited.cites]
+        if not needing:
+            return scale[0], None
+    known = [value for _, statement in needing if (value := statement.ratings[metric]) is not None]
+    if len(known) < len(needing):
+        return None, f"{len(needing) - len(known)} of {len(needing)} statements are unscored"
+    overall = rated.overall.get(scenario, {})
+    return (overall[metric] if metric in overall else sum(known) / len(known)), None
+
+
+def missing_ratio(rated: RatedResponse) -> float | None:
+    """The share of the statements that need citations which have none; None where none needs any."""
+    needing = [cited for cited, statement in rated.pairs if statement.applicable]
+    return sum(not cited.cites for cited in needing) / len(needing) if needing else None
+
+
+def rating_row(rated: RatedResponse, rater: Rater) -> dict[str, Any]:
+    """A line of ratings.jsonl."""
+    ratings: dict[str, Any] = {metric: {} for metric in rater.metrics}
+    reasons: dict[str, str] = {}
+    for metric in rater.metrics:
+        for scenario in SCENARIOS:
+            value, reason = response_rating(rated, metric, scenario, rater.scale)
+            ratings[metric][scenario] = _rounded(value)
+            if reason is not None:
+                reasons[f"{metric}.{scenario}"] = reason
+    response = rated.response
+    named = {"id": response.id, "lang": response.lang, "system": response.system}
+    statements = [_statement_row(cited, statement) for cited, statement in rated.pairs]
+    return {**named, "ratings": ratings, "reasons": reasons, "statements": statements}
+
+
+def _statement_row(cited: CitedStatement, rated: RatedStatement) -> dict[str, Any]:
+    return {
+        "text": cited.text,
+        "citations": cited.citations,
+        "dangling": cited.dangling,
+        "context": rated.context,
+        "needs_citations": rated.applicable,
+        "edits": None if rated.edits is None else [asdict(edit) for edit in rated.edits],
+        "ratings": {metric: _rounded(value) for metric, value in rated.ratings.items()},
+        "reasons": dict(rated.reasons),
+        "human": cited.human.rating if cited.human else None,
+        "human_edits": [[asdict(edit) for edit in edits] for edits in cited.human.edits] if cited.human else None,
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)

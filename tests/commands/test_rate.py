@@ -151,11 +151,13 @@ def test_generated_answers_are_rated_side_by_side(tmp_path: Path, server: Script
     assert found["scale"] == [0, 1]
 
 
-def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_counts_every_stage_and_sends_and_writes_nothing(tmp_path: Path) -> None:
     done = command(
-        tmp_path, "rate", "rater=cite_eval", "llm.dry_run=true", "llm.cache=null", "data.split=dev", "lang=pl"
-    )
-    assert "dry run: 30 calls" in done.stdout
+        tmp_path, "rate", "rater=cite_eval", "llm.dry_run=true", "llm.cache=null", "data.split=dev", "lang=pl",
+        "hydra.run.dir=run",
+    )  # fmt: skip
+    assert "dry run: 30 calls" in done.stdout, "two a response"
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"config", "rate.log"}
 
 
 @pytest.mark.parametrize(
@@ -163,6 +165,10 @@ def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
     [
         (("rater=local", "verifier=keyword", "data.path=none.json"), "no such file: none.json"),
         (("rater=local", "verifier=llm_select", "data.split=dev"), "needs a verifier that scores pairs"),
+        (
+            ("rater=local", "verifier=keyword", "data.path=[mini,mini]", "data.split=dev"),
+            "expected each response of a system once, got mini/",
+        ),
         (
             ("rater=cite_eval", "rater.way=vanilla", "improve=2", "llm.cache=null", "data.split=dev"),
             "no server answers",

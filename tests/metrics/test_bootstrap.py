@@ -15,7 +15,6 @@ from scipy.stats import norm
 
 from citeverifier.metrics.bootstrap import (
     Difference,
-    Estimate,
     auroc_estimate,
     decision_estimates,
     difference,
@@ -95,26 +94,6 @@ def test_intervals_are_those_of_items_repeated(rows: list[tuple[str, bool, bool,
         assert (estimate.low, estimate.high) == pytest.approx((low, high), nan_ok=True)
 
 
-def test_both_languages_of_a_question_are_drawn_together() -> None:
-    rng = np.random.default_rng(0)
-    gold, decision, score = rng.random(60) < 0.5, rng.random(60) < 0.6, rng.random(60)
-    one = resamples(range(60))
-    two = resamples([*range(60), *range(60)])  # the same answers in a second language
-    twice = np.tile(np.arange(60), 2)
-    for first, second in (
-        (
-            decision_estimates(gold, decision, one.of(range(60)), one)["accuracy"],
-            decision_estimates(np.tile(gold, 2), np.tile(decision, 2), twice, two)["accuracy"],
-        ),
-        (
-            auroc_estimate(gold, score, one.of(range(60)), one),
-            auroc_estimate(np.tile(gold, 2), np.tile(score, 2), twice, two),
-        ),
-        (mean_estimate(decision, one.of(range(60)), one), mean_estimate(np.tile(decision, 2), twice, two)),
-    ):
-        assert (first.value, first.low, first.high) == pytest.approx((second.value, second.low, second.high))
-
-
 def test_questions_that_stand_together_widen_the_interval() -> None:
     right = np.repeat(np.arange(20) % 2 == 0, 10)  # ten items a question, all right or all wrong
     grouped, apart = np.repeat(np.arange(20), 10), np.arange(200)
@@ -137,24 +116,6 @@ def test_ordinary_intervals_hold_the_point_and_have_width(rate: float, seed: int
     for name, e in estimates.items():
         assert e.low <= e.value <= e.high, name
         assert 0 < e.high - e.low < 0.5, name
-
-
-def test_where_no_resample_defines_a_metric_the_interval_is_nan() -> None:
-    sampled = resamples(["q1", "q2"], rounds=50)
-    estimates = decision_estimates(np.array([True, True]), np.array([True, False]), np.array([0, 1]), sampled)
-    assert estimates["acc_true"].value == 0.5
-    assert not math.isnan(estimates["acc_true"].low)
-    assert all(
-        math.isnan(x) for x in (estimates["acc_false"].value, estimates["acc_false"].low, estimates["acc_false"].high)
-    )
-
-
-def test_resamples_that_leave_a_metric_open_are_left_out() -> None:
-    # One question holds the only true item: where it is not drawn, acc_true does not exist, and counts for nothing.
-    sampled = resamples(["q1", "q2"], rounds=200)
-    estimates = decision_estimates(np.array([True, False]), np.array([True, True]), np.array([0, 1]), sampled)
-    assert (sampled.weights[:, 0] == 0).any()
-    assert estimates["acc_true"] == Estimate(1.0, 1.0, 1.0)
 
 
 def test_shares_weigh_their_items_and_the_harmonic_mean_is_of_each_resample() -> None:

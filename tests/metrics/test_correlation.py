@@ -1,13 +1,18 @@
-"""Held: weighted correlations and areas are scipy's and scikit-learn's of the repeated items; nan where undefined."""
+"""Held: weighted correlations and areas are scipy's and scikit-learn's of the repeated items; NDCG is by hand, too."""
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from scipy import stats
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import ndcg_score, roc_auc_score
 
-from citeverifier.metrics.correlation import kendall, one_against_one, pearson, spearman
+from citeverifier.metrics.correlation import kendall, ndcg, one_against_one, pearson, spearman
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -35,6 +40,19 @@ def test_each_resample_gives_what_its_repeated_items_give(seed: int) -> None:
         assert areas["overall"][i] == pytest.approx(_hand_and_till(s, n))
 
 
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(0, 3)), min_size=1, max_size=40))
+def test_kendall_takes_any_values_as_labels(items: list[tuple[int, int, int]]) -> None:
+    score, label, drawn = (np.array(side) for side in zip(*items, strict=True))
+    assume(drawn.sum() > 1)
+    [ours] = kendall(score.astype(float), label / 7, drawn[None, :].astype(float))
+    assert ours == pytest.approx(stats.kendalltau(score.repeat(drawn), label.repeat(drawn)).statistic, nan_ok=True)
+
+
+def test_kendall_of_many_different_values_takes_no_longer_than_of_few() -> None:
+    score, label = np.random.default_rng(0).random((2, 3000))  # of each pair of labels by itself: 4.5 million areas
+    assert kendall(score, label, np.ones((1, 3000)))[0] == pytest.approx(stats.kendalltau(score, label).statistic)
+
+
 def _hand_and_till(score: np.ndarray, label: np.ndarray) -> float:
     """The multi-class area of one-against-one comparisons, counted pair by pair."""
     areas = []
@@ -53,3 +71,27 @@ def test_what_a_constant_or_one_level_leaves_undefined_is_nan() -> None:
     areas = one_against_one(rising, np.array([2, 2, 1, 1]), whole)
     assert areas["fs_ps"][0] == 0.0
     assert np.isnan([areas["fs_ns"][0], areas["ps_ns"][0], areas["overall"][0]]).all()
+
+
+def test_ndcg_by_hand() -> None:
+    gain, score = np.array([0.0, 2.0, 1.0]), np.array([0.9, 0.5, 0.1])
+    best = 2 / math.log2(2) + 1 / math.log2(3)
+    assert ndcg(gain, score, 5) == pytest.approx((2 / math.log2(3) + 1 / math.log2(4)) / best)
+    assert ndcg(gain, score, 1) == 0.0
+    assert ndcg(gain, -score, 1) == pytest.approx(0.5)
+    assert ndcg(gain, gain, 20) == 1.0
+    assert math.isnan(ndcg(np.zeros(3), score, 5))
+    assert math.isnan(ndcg(np.empty(0), np.empty(0), 5))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=2, max_size=30), st.sampled_from([5, 10, 20]))
+def test_ndcg_as_scikit_learn(items: list[tuple[int, int]], k: int) -> None:
+    gain, score = (np.array(side, dtype=float) for side in zip(*items, strict=True))
+    if gain.any():
+        assert ndcg(gain, score, k) == pytest.approx(ndcg_score([gain], [score], k=k))
+
+
+def test_ndcgs_ties_are_the_mean_over_their_orders() -> None:
+    gain = np.array([2.0, 0.0, 1.0, 0.0])
+    every = [ndcg(gain[list(order)], -np.arange(4.0), 2) for order in itertools.permutations(range(4))]
+    assert ndcg(gain, np.zeros(4), 2) == pytest.approx(np.mean(every))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,7 @@ from scripted_rater import rater as scripted
 
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.rating.baselines import AttrScore, AutoAis, Lqac
-from citeverifier.rating.response_ratings import response_rating
-from citeverifier.rating.responses import RatedResponse, Response
+from citeverifier.rating.responses import RatedResponse, Response, response_rating
 from citeverifier.records import Support
 
 HALF = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
@@ -46,6 +46,13 @@ def test_auto_ais(tmp_path: Path) -> None:
     assert polish.statements[0].ratings == {"recall": None, "precision": None, "f1": None}
     assert polish.statements[0].reasons["recall"] == "no answer"
     assert none.statements == ()
+
+
+def test_a_statement_that_cites_no_document_there_is_counts_in_cited(tmp_path: Path) -> None:
+    one = response([0], [])
+    dangling = replace(one, statements=(one.statements[0], replace(one.statements[1], dangling=(7,))))
+    [rated] = AutoAis(HOLDS, HALF).rate([dangling], tmp_path)
+    assert response_rating(rated, "recall", "cited", (0.0, 1.0)) == (0.5, None)
 
 
 def test_auto_ais_of_nothing(tmp_path: Path) -> None:

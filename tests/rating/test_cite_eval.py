@@ -20,11 +20,9 @@ from citeverifier.rating.responses import Edit, RatedResponse, Response, improve
 WAYS = ("vanilla", "cot", "iter_cot", "iter_coe")
 
 
-def auto(url: str, way: Any = "iter_coe", *, coefficients: Path | None = None, **more: Any) -> CiteEvalAuto:
-    options = {"retries": 0, "timeout": 5.0, **{k: more.pop(k) for k in ("dry_run", "cache") if k in more}}
-    llm = LLM(LLMOptions("scripted", base_url=url, **options))
-    given = {"attribution": True, "prompt_lang": None, "max_tokens": 512, **more}
-    return CiteEvalAuto(llm, way, None if coefficients is None else str(coefficients), **given)
+def auto(url: str, way: str = "iter_coe", *, coefficients: Path | None = None, **more: Any) -> CiteEvalAuto:
+    llm = LLM(LLMOptions("scripted", base_url=url, retries=0, timeout=5.0))
+    return CiteEvalAuto(llm, way, None if coefficients is None else str(coefficients), **more)
 
 
 def coefficients(path: Path) -> Path:
@@ -146,23 +144,18 @@ def twisted(kind: str, change: Callable[[list[dict[str, Any]]], list[dict[str, A
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
-def test_one_bad_entry_leaves_the_others(lang: str, tmp_path: Path) -> None:
-    reply = twisted("rating", lambda rows: [{**rows[0], "rating": 6}, *rows[1:]])
-    [one] = rate(tmp_path, reply, response([0], [1], lang=lang))
-    assert one.statements[0].ratings == {"iter_coe": None}
-    assert one.statements[0].reasons == {"iter_coe": "expected a rating from 1 to 5, got 6"}
-    assert one.statements[1].ratings == {"iter_coe": 5.0}
-
-
-def test_edits_that_cannot_be_made_leave_the_rating(tmp_path: Path) -> None:
+def test_edits_that_cannot_be_made_leave_the_rating_and_other_statements(lang: str, tmp_path: Path) -> None:
     bad = {"kind": "misleading", "citation": 9, "why": ""}
-    reply = twisted("rating", lambda rows: [{**rows[0], "edits": [bad]}, *rows[1:]])
+    reply = twisted("rating", lambda rows: [{**rows[0], "edits": [bad]}, {**rows[1], "rating": 6}, *rows[2:]])
     file = coefficients(tmp_path / "c.json")
-    [one] = rate(tmp_path, reply, response([0], [1]), coefficients=file)
+    [one] = rate(tmp_path, reply, response([0], [1], [2], lang=lang), coefficients=file)
     assert one.statements[0].ratings == {"ensemble": None, "iter_coe": 5.0, "edit_dist": None}
     reason = "edits: expected a citation of 1 to 3, got misleading 9"
     assert one.statements[0].reasons == {"ensemble": reason, "edit_dist": reason}
     assert one.statements[0].edits is None
+    off = "expected a rating from 1 to 5, got 6"
+    assert one.statements[1].reasons == {"ensemble": off, "iter_coe": off}
+    assert one.statements[2].ratings == dict.fromkeys(("ensemble", "iter_coe", "edit_dist"), 5.0)
 
 
 def test_a_context_that_cannot_be_read_matters_where_nothing_is_cited(tmp_path: Path) -> None:
@@ -225,13 +218,6 @@ def test_what_failed_is_asked_again_and_what_changed_too(tmp_path: Path) -> None
         assert len(server.bodies) == 1
         auto(server.url).rate([response([1])], tmp_path)
         assert len(server.bodies) == 2, "attribution does not hang on citations, ratings do"
-
-
-def test_a_dry_run_counts_every_stage_and_writes_nothing(tmp_path: Path) -> None:
-    rater = auto("http://127.0.0.1:1/v1", dry_run=True)
-    rater.rate([response([0]), response([1], identity="r")], tmp_path)
-    assert rater.llm.spent.calls == 4
-    assert list(tmp_path.iterdir()) == []
 
 
 # --- improvement ---------------------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from rating_cases import ByTable
 
 from citeverifier.data.mini import load_mini
 from citeverifier.rating.by_verifier import VerifierRater
-from citeverifier.rating.planted import load_defects, planted_defects
+from citeverifier.rating.planted import load_defects
 from citeverifier.rating.rating_from_edits import Penalties
+from citeverifier.rating.rating_summary import planted_defects
 from citeverifier.rating.responses import KINDS, CitedStatement, Edit, RatedResponse, RatedStatement, Response
 from citeverifier.records import Document, Pair, Support
 
@@ -101,8 +102,5 @@ def test_a_defect_of_a_masked_statement_counts_as_missed() -> None:
     unscored = RatedResponse(one, (RatedStatement(None, None, None, {"table": None}, {"table": "no reply"}),))
     found = planted_defects([masked, unscored], ByTable({}))
     assert found is not None
-    assert (found["statements"], found["kinds"]["evidence"]["planted"], found["kinds"]["evidence"]["recall"]) == (
-        1,
-        1,
-        0,
-    )
+    evidence = found["kinds"]["evidence"]
+    assert (found["statements"], evidence["planted"], evidence["recall"]) == (1, 1, 0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rating_cases import response
 
 from citeverifier.llm.client import Reply
-from citeverifier.rating.llm_stages import read_contexts, read_edits, read_ratings
+from citeverifier.rating.cite_eval import context_of, edits_of, rating_of, read_statements
 from citeverifier.rating.responses import Edit
 
 CITED = response([0], [0, 1]).statements
@@ -21,26 +21,37 @@ def said(*entries: Any) -> Reply:
     return Reply(json.dumps({"statements": entries}))
 
 
+def ratings(reply: Reply, count: int = 2) -> Any:
+    return read_statements(reply, range(count), lambda _, entry: rating_of(entry))
+
+
+def contexts(reply: Reply) -> Any:
+    return read_statements(reply, [0, 1], lambda _, entry: context_of(entry))
+
+
+def all_edits(reply: Reply) -> Any:
+    return read_statements(reply, [0, 1], lambda number, entry: edits_of(entry, CITED[number], 3))
+
+
 def test_ratings() -> None:
-    read = read_ratings(said({"id": 2, "rating": 5}, {"id": 1, "rating": 1}), [0, 1])
-    assert (read.values, read.reasons) == ({0: 1.0, 1: 5.0}, {})
+    assert ratings(said({"id": 2, "rating": 5}, {"id": 1, "rating": 1})) == {0: (1.0, None), 1: (5.0, None)}
 
 
 @pytest.mark.parametrize("rating", [6, 0, -1, 5.5, "5", None, True, [5]])
 def test_a_rating_off_the_scale_is_none(rating: Any) -> None:
-    read = read_ratings(said({"id": 1, "rating": rating}), [0])
-    assert read.values == {}
-    assert read.reasons[0].startswith("expected a rating from 1 to 5, got ")
+    value, reason = ratings(said({"id": 1, "rating": rating}))[0]
+    assert value is None
+    assert reason.startswith("expected a rating from 1 to 5, got ")
 
 
 def test_missing_and_doubled_statements() -> None:
-    read = read_ratings(said({"id": 1, "rating": 4}, {"id": 1, "rating": 4}, {"id": 3, "rating": 2}), [0, 1, 2])
-    assert read.values == {2: 2.0}
-    assert read.reasons == {0: "2 entries for statement 1", 1: "no entry for statement 2"}
+    assert ratings(said({"id": 1, "rating": 4}, {"id": 1, "rating": 4}, {"id": 3, "rating": 2}), 3) == {
+        0: (None, "2 entries for statement 1"), 1: (None, "no entry for statement 2"), 2: (2.0, None),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("reply", "reason"),
+    ("reply", "expected"),
     [
         (Reply(None, "no connection"), "no connection"),
         (Reply("I rate it 5."), "expected one JSON value, got none"),
@@ -50,28 +61,27 @@ def test_missing_and_doubled_statements() -> None:
         (Reply(None, "expected JSON, got ...", raw="no"), "expected one JSON value"),
     ],
 )
-def test_a_reply_that_cannot_be_read(reply: Reply, reason: str) -> None:
-    read = read_ratings(reply, [0, 1])
-    assert read.values == {}
-    assert all(why.startswith(reason) for why in read.reasons.values())
-    assert set(read.reasons) == {0, 1}
+def test_a_reply_that_cannot_be_read(reply: Reply, expected: str) -> None:
+    read = ratings(reply)
+    assert set(read) == {0, 1}
+    assert all(value is None and reason.startswith(expected) for value, reason in read.values())
 
 
 def test_a_server_without_constraints_is_read_out_of_its_prose() -> None:
     raw = '<think>Hm.</think>Here:\n```json\n{"statements": [{"id": 1, "rating": 3}]}\n```'
-    assert read_ratings(Reply(None, "expected JSON", raw=raw), [0]).values == {0: 3.0}
+    assert ratings(Reply(None, "expected JSON", raw=raw), 1) == {0: (3.0, None)}
 
 
 def test_contexts() -> None:
-    read = read_contexts(said({"id": 1, "context": "query"}, {"id": 2, "context": "books"}), [0, 1])
-    assert read.values == {0: "query"}
-    assert "expected a context of query, retrieval, response, model, got 'books'" in read.reasons[1]
+    read = contexts(said({"id": 1, "context": "query"}, {"id": 2, "context": "books"}))
+    assert read[0] == ("query", None)
+    assert "expected a context of query, retrieval, response, model, got 'books'" in read[1][1]
 
 
-def edits(*named: tuple[Any, Any], statement: int = 1) -> Any:
-    items = [{"why": "", "kind": kind, "citation": number} for kind, number in named]
-    read = read_edits(said({"id": statement + 1, "edits": items}), [statement], CITED, 3)
-    return read.values.get(statement, read.reasons.get(statement))
+def edits(*named: tuple[Any, Any]) -> Any:
+    """What is read of the edits of the second statement: these, or why not."""
+    value, reason = all_edits(said({"id": 2, "edits": [{"why": "", "kind": k, "citation": n} for k, n in named]}))[1]
+    return reason if value is None else value
 
 
 def test_edits() -> None:
@@ -83,20 +93,17 @@ def test_edits() -> None:
 @pytest.mark.parametrize(
     ("named", "reason"),
     [
-        (("misleading", 9), "expected a citation of 1 to 3, got misleading 9"),
-        (("misleading", 0), "expected a citation of 1 to 3, got misleading 0"),
-        (("misleading", 3), "misleading names [3], which is not cited"),
-        (("evidence", 1), "evidence names [1], which is cited already"),
-        (("improved", 1), "expected an edit with a kind of misleading"),
-        (("misleading", "1"), "expected an edit with a kind of misleading"),
+        ([("misleading", 9)], "expected a citation of 1 to 3, got misleading 9"),
+        ([("misleading", 0)], "expected a citation of 1 to 3, got misleading 0"),
+        ([("misleading", 3)], "misleading names [3], which is not cited"),
+        ([("evidence", 1)], "evidence names [1], which is cited already"),
+        ([("improved", 1)], "expected an edit with a kind of misleading"),
+        ([("misleading", "1")], "expected an edit with a kind of misleading"),
+        ([("misleading", 1), ("redundant", 1)], "expected one edit a citation"),
     ],
 )
-def test_an_edit_that_cannot_be_made(named: tuple[Any, Any], reason: str) -> None:
-    assert edits(named).startswith(reason)
-
-
-def test_a_citation_is_edited_once() -> None:
-    assert edits(("misleading", 1), ("redundant", 1)).startswith("expected one edit a citation")
+def test_edits_that_cannot_be_made(named: list[tuple[Any, Any]], reason: str) -> None:
+    assert edits(*named).startswith(reason)
 
 
 JSON = st.recursive(
@@ -113,10 +120,7 @@ JSON = st.recursive(
 def test_whatever_is_said_each_statement_has_a_value_or_a_reason(listed: Any, text: str, cut: bool) -> None:
     body = json.dumps({"statements": listed})
     for reply in (Reply(body[: len(body) // 2] if cut else body), Reply(text or "x"), Reply(json.dumps(listed))):
-        reads: list[Any] = [
-            read_ratings(reply, [0, 1]), read_contexts(reply, [0, 1]), read_edits(reply, [0, 1], CITED, 3),
-        ]  # fmt: skip
-        for read in reads:
-            assert set(read.values) | set(read.reasons) == {0, 1}
-            assert not set(read.values) & set(read.reasons)
-        assert all(1 <= value <= 5 for value in reads[0].values.values())
+        for read in (ratings(reply), contexts(reply), all_edits(reply)):
+            assert set(read) == {0, 1}
+            assert all((value is None) == bool(reason) for value, reason in read.values())
+        assert all(value is None or 1 <= value <= 5 for value, _ in ratings(reply).values())

@@ -11,10 +11,22 @@ import pytest
 from rating_cases import ByTable, response
 from scipy import stats
 
-from citeverifier.rating.agreement_with_people import attribution, correlations, human_correlations, shape_correlations
-from citeverifier.rating.rating_report import summarise
-from citeverifier.rating.response_ratings import rating_row, response_rating, systems
-from citeverifier.rating.responses import CitedStatement, HumanRatings, RatedResponse, RatedStatement, Response
+from citeverifier.rating.rating_summary import (
+    attribution,
+    correlations,
+    human_correlations,
+    shape_correlations,
+    summarise,
+)
+from citeverifier.rating.responses import (
+    CitedStatement,
+    HumanRatings,
+    RatedResponse,
+    RatedStatement,
+    Response,
+    rating_row,
+    response_rating,
+)  # fmt: skip
 
 TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {
     "all cited": ([[0], [1]], [5.0, 2.0], 3.5, 3.5),
@@ -60,7 +72,10 @@ def test_why_there_is_no_rating(one: RatedResponse, reason: str) -> None:
 def test_the_system_table() -> None:
     rater = ByTable({name: values for name, (_, values, _, _) in TABLE.items()})
     every = [rated(name) for name in TABLE]
-    one = systems(every, rater, 13)["s"]
+    both = [*every, replace(every[0], response=replace(every[0].response, system="t"))]
+    systems = summarise([both], rater, lang="en", data={}, seed=13)["systems"]
+    assert list(systems) == ["s", "t"]
+    one = systems["s"]
     assert (one["responses"], one["statements"], one["length"]) == (7, 14, 2.0)
     assert one["need_none"] == 3
     assert one["unscored"] == {"table": 2}
@@ -70,8 +85,6 @@ def test_the_system_table() -> None:
     assert one["ratings"]["table"]["full"]["without"] == {"statements are unscored": 2}
     low, high = one["ratings"]["table"]["full"]["interval"]
     assert low < 3.3 < high
-    both = systems([*every, replace(every[0], response=replace(every[0].response, system="t"))], rater, 13)
-    assert list(both) == ["s", "t"]
 
 
 def with_people(
@@ -129,17 +142,11 @@ def test_length_missing_and_rating() -> None:
 
 
 def test_attribution() -> None:
-    contexts = [
-        ("retrieval",) * 3,
-        ("model",) * 3,
-        ("query",) * 3,
-        ("retrieval",) * 3,
-        ("retrieval", "model"),
-        ("query",) * 3,
-    ]
+    contexts = [[name] * 3 for name in ("retrieval", "model", "query", "retrieval")]
+    contexts += [["retrieval", "model"], ["query"] * 3]
     cited = [(0,), (), (0,), (), (), ()]
     statements = tuple(
-        CitedStatement("a", citations, human=HumanRatings((), own))  # type: ignore[arg-type]
+        CitedStatement("a", citations, human=HumanRatings((), tuple(own)))  # type: ignore[arg-type]
         for citations, own in zip(cited, contexts, strict=True)
     )
     needs = [True, False, True, False, True, None]

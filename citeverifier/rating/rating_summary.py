@@ -1,0 +1,264 @@
+"""metrics.json of a rating run (docs/formats.md): systems, agreement with people, planted defects, improvement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from citeverifier.cost import Cost
+from citeverifier.metrics.bootstrap import Estimate, estimate, mean_estimate, resamples
+from citeverifier.metrics.correlation import kendall, pearson, spearman
+from citeverifier.metrics.decisions import count
+from citeverifier.rating.responses import KINDS, SCENARIOS, RatedResponse, Rater, missing_ratio, response_rating
+
+Point = tuple[str, float, float]  # the question, and two values of it
+
+
+def summarise(
+    history: Sequence[Sequence[RatedResponse]], rater: Rater, *, lang: str, data: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    """Of the first round; `improvement` tells of the others."""
+    rated = history[0]
+    by_system: dict[str, list[RatedResponse]] = {}
+    for one in rated:
+        by_system.setdefault(one.response.system, []).append(one)
+    return {
+        "rater": rater.name,
+        "metrics": list(rater.metrics),
+        "scale": list(rater.scale),
+        "lang": lang,
+        "data": dict(data),
+        "settings": rater.settings(),
+        "systems": {name: _system(own, rater, seed) for name, own in by_system.items()},
+        "correlations": shape_correlations(rated, rater, seed),
+        "human": human_correlations(rated, rater, seed),
+        "attribution": attribution(rated),
+        "planted": planted_defects(rated, rater),
+        "improvement": [_round(number, one, rater) for number, one in enumerate(history)] if len(history) > 1 else [],
+        "cost": _cost(rater.cost, sum(len(one.statements) for one in rated), len(history)),
+    }
+
+
+def _system(rated: Sequence[RatedResponse], rater: Rater, seed: int) -> dict[str, Any]:
+    """Responses, mean number of statements |R|, missing-citation ratio, ratings, edits, what is unscored and why."""
+    statements = [statement for response in rated for statement in response.statements]
+    missing = [ratio for one in rated if (ratio := missing_ratio(one)) is not None]
+    headline = rater.metrics[0]
+    reasons = Counter(statement.reasons[headline] for statement in statements if headline in statement.reasons)
+    counting = [statement for statement in statements if statement.applicable is not False]
+    return {
+        "responses": len(rated),
+        "statements": len(statements),
+        "length": len(statements) / len(rated),
+        "missing_citations": sum(missing) / len(missing) if missing else None,
+        "need_none": len(statements) - len(counting),
+        "dangling": sum(len(cited.dangling) for one in rated for cited in one.response.statements),
+        "unscored": {metric: sum(one.ratings[metric] is None for one in counting) for metric in rater.metrics},
+        "reasons": dict(reasons.most_common(5)),
+        "edits": {kind: sum(e.kind == kind for one in statements for e in one.edits or ()) for kind in KINDS},
+        "ratings": {
+            metric: {scenario: _mean_rating(rated, rater, metric, scenario, seed) for scenario in SCENARIOS}
+            for metric in rater.metrics
+        },
+    }
+
+
+def _mean_rating(rated: Sequence[RatedResponse], rater: Rater, metric: str, scenario: str, seed: int) -> dict[str, Any]:
+    """The mean over the responses that have a rating, with its interval; why others have none."""
+    known, without = [], Counter[str]()
+    for one in rated:
+        value, reason = response_rating(one, metric, scenario, rater.scale)
+        if value is not None:
+            known.append((one.response.id, value))
+        elif reason is not None:  # without its numbers, to count by
+            without["statements are unscored" if "unscored" in reason else reason.partition(" of ")[0]] += 1
+    units = [unit for unit, _ in known]
+    sampled = resamples(units, seed=seed)
+    mean = mean_estimate(np.array([value for _, value in known]), sampled.of(units), sampled)
+    return {**_as_json(mean, "mean"), "responses": len(known), "without": dict(without)}
+
+
+def _as_json(estimated: Estimate, name: str) -> dict[str, Any]:
+    """The estimate under `name`, with its interval; None where undefined."""
+    value = None if np.isnan(estimated.value) else estimated.value
+    return {name: value, "interval": None if np.isnan(estimated.low) else [estimated.low, estimated.high]}
+
+
+def _headline(rated: RatedResponse, rater: Rater) -> float | None:
+    """The response's first rating, in Full."""
+    return response_rating(rated, rater.metrics[0], "full", rater.scale)[0]
+
+
+def _round(number: int, rated: Sequence[RatedResponse], rater: Rater) -> dict[str, Any]:
+    """Mean headline rating, and how many edits the round asks for."""
+    known = [rating for one in rated if (rating := _headline(one, rater)) is not None]
+    edits = sum(len(statement.edits or ()) for one in rated for statement in one.statements)
+    mean = sum(known) / len(known) if known else None
+    return {"round": number, "rating": mean, "responses": len(known), "edits": edits}
+
+
+def _cost(cost: Cost, statements: int, rounds: int) -> dict[str, Any]:
+    return {
+        "seconds": round(cost.seconds, 3),
+        "statements": statements,
+        "ms_per_statement": round(1000 * cost.seconds / max(1, statements * rounds), 3),
+        "pairs": cost.distinct_pairs,
+        "calls": cost.calls,
+        "tokens": cost.tokens,
+        **({} if cost.money is None else {"money": round(cost.money, 6)}),
+    }
+
+
+# --- how far ratings follow people's, and one property of responses another ------------------------------------------
+
+
+def correlations(points: Sequence[Point], seed: int) -> dict[str, Any]:
+    """`n`, and Pearson, Spearman and Kendall (tau-b), intervals by bootstrap over questions; null where undefined."""
+    units = [unit for unit, _, _ in points]
+    x, y = (np.array([point[i] for point in points]) for i in (1, 2))
+    sampled = resamples(units, seed=seed)
+    weights = sampled.weights[:, sampled.of(units)]
+    measures = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+    enough = len(points) > 2  # two points always lie on a line
+    return {"n": len(points)} | {
+        name: _as_json(estimate(measure(x, y, weights) if enough else np.full(len(weights), np.nan)), "value")
+        for name, measure in measures.items()
+    }
+
+
+def shape_correlations(rated: Sequence[RatedResponse], rater: Rater, seed: int) -> dict[str, Any]:
+    """Over responses: do long ones lack citations, and do ratings follow length and lack? Of the headline, in Full."""
+    rows = []
+    for one in rated:
+        missing, rating = missing_ratio(one), _headline(one, rater)
+        if missing is not None and rating is not None:
+            row = {"length": float(len(one.statements)), "missing": missing, "rating": rating}
+            rows.append((one.response.id, row))
+    return {
+        f"{x}_and_{y}": correlations([(unit, row[x], row[y]) for unit, row in rows], seed)
+        for x, y in combinations(("length", "missing", "rating"), 2)
+    }
+
+
+def human_correlations(rated: Sequence[RatedResponse], rater: Rater, seed: int) -> dict[str, Any]:
+    """By metric and scenario, with people's ratings of statements and of responses; empty without any."""
+    if not any(cited.human for one in rated for cited in one.response.statements):
+        return {}
+
+    def agreement(metric: str, scenario: str) -> dict[str, Any]:
+        statements, responses = [], []
+        for one in rated:
+            overall, people = response_rating(one, metric, scenario, rater.scale)[0], _people(one, scenario)
+            statements += _statement_points(one, metric, scenario, overall, people)
+            if overall is not None and people is not None:
+                responses.append((one.response.id, overall, people))
+        return {"statements": correlations(statements, seed), "responses": correlations(responses, seed)}
+
+    return {metric: {scenario: agreement(metric, scenario) for scenario in SCENARIOS} for metric in rater.metrics}
+
+
+def _statement_points(
+    rated: RatedResponse, metric: str, scenario: str, overall: float | None, people: float | None
+) -> list[Point]:
+    """Two ratings of each statement that people rated; where it needs no citation, or in Cited has none, its response's
+    ratings (`overall`, `people`) stand in, as paper 3's program has it."""
+    points = []
+    for cited, statement in rated.pairs:
+        if cited.human is None or not cited.human.ratings:
+            continue
+        counts = scenario == "full" or cited.cites
+        value = statement.ratings[metric] if counts and statement.applicable is not False else overall
+        theirs = cited.human.rating if counts and cited.human.rating is not None else people
+        if value is not None and theirs is not None:
+            points.append((rated.response.id, value, theirs))
+    return points
+
+
+def _people(rated: RatedResponse, scenario: str) -> float | None:
+    """The mean of people's ratings of a response's statements, in Cited of those that cite."""
+    ratings = [
+        cited.human.rating
+        for cited in rated.response.statements
+        if cited.human and cited.human.rating is not None and (scenario == "full" or cited.cites)
+    ]
+    return sum(ratings) / len(ratings) if ratings else None
+
+
+def attribution(rated: Sequence[RatedResponse]) -> dict[str, Any] | None:
+    """Precision, recall and F1 of "needs citations" against people's contexts (retrieval or not); None without any."""
+    judged = [
+        (cited.human.context == "retrieval", statement.applicable)
+        for one in rated
+        for cited, statement in one.pairs
+        if cited.human and cited.human.context is not None
+    ]
+    if not judged:
+        return None
+    known = [(gold, applicable) for gold, applicable in judged if applicable is not None]
+    c = count([gold for gold, _ in known], [applicable for _, applicable in known])
+    return {"n": c.n, "unscored": len(judged) - len(known), **_prf(c.tp, c.fp, c.fn), "counts": asdict(c)}
+
+
+# --- how many planted defects a rater finds --------------------------------------------------------------------------
+
+
+def planted_defects(rated: Sequence[RatedResponse], rater: Rater) -> dict[str, Any] | None:
+    """By kind, precision and recall of the edits found against those planted, citation for citation; None without any.
+
+    Only edits of the kind on the very document count. `monotonic`: of the steps from a response to the one with a
+    further planted defect, how many lowered the headline rating, left it, or raised it.
+    """
+    cases = [
+        (cited.planted, statement.edits or ())
+        for one in rated
+        for cited, statement in one.pairs
+        # a statement that was masked, rightly or not, has no edits; an unscored one says nothing
+        if cited.planted is not None and (statement.edits is not None or statement.applicable is False)
+    ]
+    if not cases:
+        return None
+    kinds = {}
+    for kind in KINDS:
+        cells = [[{edit.citation for edit in edits if edit.kind == kind} for edits in case] for case in cases]
+        planted, found = (sum(len(cell[i]) for cell in cells) for i in (0, 1))
+        right = sum(len(cell[0] & cell[1]) for cell in cells)
+        counts = {"planted": planted, "found": found, "right": right}
+        kinds[kind] = {**counts, **_prf(right, found - right, planted - right)}
+    left_alone = [not edits for planted_edits, edits in cases if not planted_edits]
+    return {
+        "statements": len(cases),
+        "kinds": kinds,
+        "sound_statements": len(left_alone),
+        "sound_left_alone": sum(left_alone) / len(left_alone) if left_alone else None,
+        "monotonic": _steps(rated, rater),
+    }
+
+
+def _steps(rated: Sequence[RatedResponse], rater: Rater) -> dict[str, int]:
+    chains: dict[tuple[str | None, str], list[tuple[int, float | None]]] = {}
+    for one in rated:
+        if one.response.chain is not None:
+            defects = sum(len(cited.planted or ()) for cited in one.response.statements)
+            chains.setdefault((one.response.chain, one.response.lang), []).append((defects, _headline(one, rater)))
+    steps = Counter(lowered=0, unchanged=0, raised=0, unscored=0)
+    for chain in chains.values():
+        for (_, before), (_, after) in pairwise(sorted(chain, key=lambda step: step[0])):
+            if before is None or after is None:
+                steps["unscored"] += 1
+            else:
+                steps["lowered" if after < before else "raised" if after > before else "unchanged"] += 1
+    return dict(steps)
+
+
+def _prf(tp: int, fp: int, fn: int) -> dict[str, float | None]:
+    """Precision, recall and F1; None where there is nothing to divide by."""
+    return {
+        "precision": tp / (tp + fp) if tp + fp else None,
+        "recall": tp / (tp + fn) if tp + fn else None,
+        "f1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else None,
+    }
