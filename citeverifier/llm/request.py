@@ -57,6 +57,11 @@ class Reply:
     cached: bool = False
     raw: str | None = None
 
+    @property
+    def words(self) -> str | None:
+        """The text, also where it does not fit the request's choices or schema; None where none came."""
+        return self.raw if self.text is None else self.text
+
 
 @dataclass(frozen=True)
 class LLMOptions:

@@ -23,7 +23,6 @@ from citeverifier.rating.llm_stages import Asking, LLMRater, StageRequest
 from citeverifier.rating.responses import SCENARIOS, CitedStatement, RatedResponse, RatedStatement, Rater, Response
 from citeverifier.records import Support
 from citeverifier.verifiers.base import Scorer
-from citeverifier.verifiers.prompted import words_of
 
 
 class AutoAis(Rater):
@@ -221,7 +220,7 @@ Verdict: TypeAlias = tuple[str | None, str]
 
 def read_verdict(reply: Reply, choices: tuple[str, ...]) -> Verdict:
     """(the choice, ""), or (None, why there is none); servers that ignore constraints are read as free text."""
-    text = words_of(reply)
+    text = reply.words
     if text is None:
         return None, reply.error or "no reply"
     choice = text.strip().strip(".\"'").lower()

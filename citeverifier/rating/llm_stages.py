@@ -35,7 +35,6 @@ from citeverifier.rating.responses import (
     Response,
 )  # fmt: skip
 from citeverifier.records import RecordError
-from citeverifier.verifiers.prompted import words_of
 
 Value = TypeVar("Value")
 
@@ -67,7 +66,7 @@ def read_ratings(reply: Reply, asked: Sequence[int]) -> ByNumber[float]:
 
 def _read(reply: Reply, asked: Sequence[int], value_of: Callable[[int, Mapping[str, Any]], Value]) -> ByNumber[Value]:
     """A value of the entry of each statement asked about, where it is there exactly once and can be read."""
-    text = words_of(reply)
+    text = reply.words
     answer, problem = (None, reply.error or "no reply") if text is None else parse_json(text)
     listed = answer.get("statements") if isinstance(answer, Mapping) else None
     if answer is not None and not isinstance(listed, list):

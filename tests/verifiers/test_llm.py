@@ -20,8 +20,7 @@ from citeverifier.evaluation.thresholds import DecisionThreshold, FittingData
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Document, Example, Pair, Support
 from citeverifier.verifiers.base import Listing
-from citeverifier.verifiers.llm import LLMScore, LLMVerdict
-from citeverifier.verifiers.llm_select import LLMSelect
+from citeverifier.verifiers.llm import LLMScore, LLMSelect, LLMVerdict
 
 DOCUMENTS = (Document("Vistula", "The Vistula is 1,047 km long."), Document("Oder", "The Oder is 840 km long."))
 
