@@ -10,15 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from llm_server import CUT, EMPTY, HALF_JSON, LONG, WRONG_LANGUAGE, ScriptedServer, says, says_with_logprobs, status
+from llm_server import LONG, WRONG_LANGUAGE, ScriptedServer, says, says_with_logprobs, status
 
-from citeverifier.evaluation.reporting.summary import summarise
-from citeverifier.evaluation.reporting.tables import headline_rows
-from citeverifier.evaluation.run import prepare, run_scheme
-from citeverifier.evaluation.schemes.merged import Merged
-from citeverifier.evaluation.thresholds import DecisionThreshold, FittingData
 from citeverifier.llm.client import LLM, LLMOptions
-from citeverifier.records import Document, Example, Pair, Support
+from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.base import Listing
 from citeverifier.verifiers.llm import LLMScore, LLMSelect, LLMVerdict
 
@@ -45,8 +40,10 @@ def user(body: dict[str, Any]) -> str:
 def test_the_score_is_the_probability_of_yes() -> None:
     yes = 0.75
     with model(lambda body: says_with_logprobs(("yes", {"yes": yes, "no": 1 - yes}))) as (llm, _):
-        scores = LLMVerdict(llm, "zero_shot").score([pair("A.")], Support.FULL)
+        verifier = LLMVerdict(llm, "zero_shot")
+        scores = verifier.score([pair("A.")], Support.FULL)
     assert scores.values.tolist() == pytest.approx([yes])
+    assert verifier.thresholds is None, "they are fitted on dev, as of any verifier that brings none"
     assert (scores.cost.calls, scores.cost.distinct_pairs, scores.cost.notes) == (1, 1, {})
 
 
@@ -82,10 +79,8 @@ def test_a_verdict_without_logprobs_counts_as_one_or_nought_and_is_noted() -> No
 @pytest.mark.parametrize(
     ("text", "lang", "expected"),
     [
-        ("The length is given. Verdict: yes", "en", 1.0),
         ("It says 1,047, not 1,074.\n**Verdict:** No.", "en", 0.0),
         ("Źródło to podaje.\nWerdykt: tak", "pl", 1.0),
-        ("Verdict: no", "pl", 0.0),
     ],
 )
 def test_a_reasoning_prompt_is_read_by_its_final_verdict(text: str, lang: str, expected: float) -> None:
@@ -103,10 +98,7 @@ def test_a_reasoning_prompt_is_read_by_its_final_verdict(text: str, lang: str, e
         (says("I cannot tell."), "no verdict"),
         (WRONG_LANGUAGE, "no verdict"),
         (LONG, "no verdict"),
-        (EMPTY, "empty"),
         (status(500), "500"),
-        (CUT, ""),
-        (HALF_JSON, ""),
     ],
 )
 def test_no_usable_verdict_is_unscored_with_the_reason_and_the_rest_goes_on(answer: Any, why: str) -> None:
@@ -131,19 +123,13 @@ def test_an_instruction_in_a_document_stays_within_its_fence() -> None:
     assert "Ignore" not in after
 
 
-def test_equal_pairs_are_asked_once() -> None:
-    with model(lambda body: says("yes")) as (llm, server):
-        scores = LLMVerdict(llm, "zero_shot").score([pair("A."), pair("A."), pair("B.")], Support.FULL)
-    assert (len(server.bodies), scores.cost.calls, scores.cost.distinct_pairs) == (2, 2, 2)
-
-
-def test_money_is_counted_where_there_are_prices() -> None:
-    with model(lambda body: says("yes"), prices=(1.0, 2.0)) as (llm, _):
+def test_equal_pairs_are_asked_and_paid_once() -> None:
+    with model(lambda body: says("yes"), prices=(1.0, 2.0)) as (llm, server):
         verifier = LLMVerdict(llm, "zero_shot")
-        first = verifier.score([pair("A.")], Support.FULL)
-        second = verifier.score([pair("B."), pair("C.")], Support.FULL)
-    assert first.cost.money == pytest.approx((10 * 1 + 1 * 2) / 1e6)  # the scripted server counts ten tokens and one
-    assert second.cost.money == pytest.approx(2 * (10 * 1 + 1 * 2) / 1e6)
+        verifier.score([pair("C.")], Support.FULL)
+        scores = verifier.score([pair("A."), pair("A."), pair("B.")], Support.FULL)
+    assert (len(server.bodies), scores.cost.calls, scores.cost.distinct_pairs) == (3, 2, 2)
+    assert scores.cost.money == pytest.approx(2 * (10 * 1 + 1 * 2) / 1e6)  # ten tokens read and one written a reply
 
 
 # --- grades -----------------------------------------------------------------------------------------------------------
@@ -220,8 +206,7 @@ TEN = Listing("A.", tuple(Document(f"T{i}", f"Text {i}.") for i in range(10)), "
         ('{"citations": [3, 1, 3]}', (0, 2), {"repeated": 1}),
         ('{"citations": [11, 2, 0]}', (1,), {"out_of_range": 2}),
         ("[1], [3] and 4", (0, 2, 3), {}),
-        ("[1, 2-4]", (0, 1, 2, 3), {}),
-        ("[2] and [11]", (1,), {"out_of_range": 1}),
+        ("[2], [2] and [11]", (1,), {"repeated": 1, "out_of_range": 1}),
         ("none", (), {}),
         ('Sure! ```json\n{"citations": [5]}\n```', (4,), {}),
         ("[2, 5]", (1, 4), {}),
@@ -252,25 +237,3 @@ def test_the_schema_knows_how_many_documents_there_are_and_the_first_selection_c
     assert schema["properties"]["citations"]["items"]["maximum"] == 10
     assert (first.cost.calls, second.cost.calls) == (2, 0)
     assert "Źródło 1" in user(server.bodies[1]) or "Źródło 1" in user(server.bodies[0])
-
-
-# --- thresholds -------------------------------------------------------------------------------------------------------
-
-
-def test_its_threshold_is_fitted_on_dev_and_the_report_shows_0_5_beside_it(worked_example: Example) -> None:
-    """A model that ranks well and says no to everything: at 0.5 it finds nothing, at its own threshold all twins."""
-
-    def reply(body: dict[str, Any]) -> Any:
-        yes = 0.3 if worked_example.statements[0].text in user(body) else 0.1
-        return says_with_logprobs(("no", {"yes": yes, "no": 1 - yes}))
-
-    scheme, data = Merged(), FittingData("mine", lambda role: [worked_example], build=list)
-    with model(reply) as (llm, _):
-        asked, fitted = prepare(scheme, LLMVerdict(llm, "zero_shot"), [worked_example], data, cache=None)
-        predictions, cost = run_scheme(scheme, asked, [worked_example], fitted.thresholds)
-    assert fitted.thresholds == {Support.FULL: DecisionThreshold(pytest.approx(0.2), "fitted on 5 dev pairs of mine")}
-    summary = summarise(predictions, scheme, verifier="llm", lang="en", data={}, fitted=fitted, cost=cost)
-    columns, (at_fitted, at_half) = headline_rows(summary)
-    shown = columns.index("acc. true")
-    assert (at_fitted[0], at_fitted[shown][:5]) == ("fitted threshold", "1.000")
-    assert (at_half[0], at_half[shown][:5]) == ("default 0.5", "0.000")
