@@ -183,6 +183,13 @@ def test_the_time_out_counts_from_each_token() -> None:
     assert (reply.text, reply.error, reply.prompt_tokens, reply.completion_tokens) == ("It is slow.", None, 10, 3)
 
 
+def test_a_chunk_of_a_stream_may_say_nothing() -> None:
+    empty = 'data: {"choices": [{"index": 0}]}\n\ndata: {"choices": [{"delta": null}]}\n\ndata: [DONE]\n\n'
+    with ScriptedServer(lambda body: streams("It ", "is so.", end=empty)) as server:
+        (reply,) = client(server, retries=0).ask([ask("?")])
+    assert (reply.text, reply.error) == ("It is so.", None)
+
+
 @pytest.mark.parametrize(
     ("end", "error"),
     [
