@@ -188,15 +188,16 @@ def _selection(reply: Reply, count: int) -> Selection:
     named = value.get(CITATIONS) if isinstance(value, dict) else value
     if isinstance(named, list) and all(type(number) is int for number in named):
         inside = [number - 1 for number in named if 1 <= number <= count]
-        positions: tuple[int, ...] | None = tuple(dict.fromkeys(inside))
+        positions = tuple(dict.fromkeys(inside))
         notes = {"out_of_range": len(named) - len(inside), "repeated": len(inside) - len(set(inside))}
     elif value is not None and not isinstance(value, int):
         got = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:80]}..."
         return Selection(None, reason=f'expected {{"{CITATIONS}": [numbers]}}, got {got}')
     else:  # free text: "[1], [3] and 4"
-        positions, problems = parse_indices(text, count)
-        if positions is None:
+        listed, problems = parse_indices(text, count)
+        if listed is None:
             return Selection(None, reason="; ".join(problems))
+        positions = listed
         told = {"out_of_range": "outside", "repeated": "again"}
         notes = {name: sum(word in problem for problem in problems) for name, word in told.items()}
     noted = Cost(notes={name: number for name, number in notes.items() if number})
