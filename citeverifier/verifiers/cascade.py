@@ -37,6 +37,7 @@ class Cascade(Scorer):
         precision: of the decisions that the small one takes, on either side.
     """
 
+    name = "cascade"
     needs_dev_pairs = True
 
     def __init__(self, small: Scorer, big: Scorer, precision: float = 0.95) -> None:

@@ -110,6 +110,8 @@ class LLMVerdict(PromptedScorer):
     ("without_logprobs"). No reply, no verdict and contradictory verdicts are unscored with the reason.
     """
 
+    name = "llm"
+
     def choices(self, pair: Pair) -> tuple[str, ...]:
         """Yes and no in the prompt's language."""
         return language(self.prompt_lang or pair.lang).yes_no
@@ -132,6 +134,8 @@ class LLMScore(PromptedScorer):
     number from 0 to 1 and is the score at both levels. With a reasoning prompt either ends a free reply. Anything
     else is unscored with the reason.
     """
+
+    name = "llm_score"
 
     def __init__(self, llm: LLM, prompt: str, scale: Literal["discrete", "continuous"], **choice: Any) -> None:
         if scale not in ("discrete", "continuous"):
@@ -163,6 +167,8 @@ class LLMSelect(Prompted, Selector):
     Numbers that do not exist and repeats are left out and counted in the notes ("out_of_range", "repeated"); no
     reply, no list and contradictory lists are unscored with the reason.
     """
+
+    name = "llm_select"
 
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         """One selection a statement; the first carries what the batch cost."""
