@@ -23,7 +23,6 @@ from citeverifier.llm.request import Request
 from citeverifier.records import Example, Statement, Support
 from citeverifier.text.words import words
 from citeverifier.verifiers.llm import LLMVerdict
-from citeverifier.verifiers.prompted import words_of
 from data_gen.checks import first_usable, in_language, is_refusal, same_words, stands_in, strings_schema, unaltered
 from data_gen.filter import Checking, judging, premise
 from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one, without_twin
@@ -179,8 +178,7 @@ def checked_by_llm(tools: Tools, *, prompt: str = "zero_shot", prompt_lang: str 
                 continue
             pair = premise(example, number, statement.citations, corrupted=True)
             reply = yield judge.request(pair, Support.FULL)
-            said = words_of(reply)
-            value = None if said is None else judge.read(said, reply.probabilities, pair, Support.FULL)[0]
+            value, _ = judge.read(reply, pair, Support.FULL)
             if value is None or value >= 0.5:
                 counts[f"twin: {'no verdict' if value is None else 'still supported'}"] += 1
                 statements[number] = without_twin(statement)

@@ -21,7 +21,7 @@ LIGHT = {
     ),
     "verifiers without a model": (
         "-c",
-        "import citeverifier.verifiers.keyword, citeverifier.verifiers.bm25, citeverifier.verifiers.llm_select, "
+        "import citeverifier.verifiers.keyword, citeverifier.verifiers.bm25, "
         "citeverifier.verifiers.llm, citeverifier.llm.client, citeverifier.commands.score",
     ),
     "stages of data_gen": (

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import functools
 import math
-import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tqdm.auto import tqdm
 
@@ -28,13 +27,9 @@ from citeverifier.llm.dialects import body, read
 from citeverifier.llm.reply_cache import ReplyCache
 from citeverifier.llm.request import LLMError, LLMOptions, Reply, Request, request_key
 
-if TYPE_CHECKING:
-    from anyio.from_thread import BlockingPortal
-
 __all__ = ["LLM", "LLMError", "LLMOptions", "Reply", "Request", "make_llm"]
 
 K = TypeVar("K")
-Done = queue.SimpleQueue[tuple[str, Future[Reply]]]
 
 BYTES_A_TOKEN = 4  # the dry run's estimate: English runs to about 4 UTF-8 bytes a token, Polish to 3 or 4
 START = 8  # requests in flight at first
@@ -85,71 +80,50 @@ class LLM:
         Equal requests that are under way at the same time are sent once. Stopping early (a break, Ctrl-C) cancels what
         is under way.
         """
-        source = iter(requests)
-        exhausted = False
         waiting: dict[str, list[K]] = {}
-        taken = 0  # requests taken whose replies were not handed out yet
-        with self._sending() as (send, done):
-            while True:
-                if not exhausted and taken < self._pace.in_flight and done.empty():
-                    try:
-                        key, request = next(source)
-                    except StopIteration:
-                        exhausted = True
-                        continue
-                    digest = request_key(self.options, request)
-                    if (known := self._without_sending(digest, request)) is not None:
-                        yield key, known
-                        continue
-                    taken += 1
-                    waiting.setdefault(digest, []).append(key)
-                    if len(waiting[digest]) == 1:
-                        send(digest, request)
-                    continue
-                if not taken:
-                    return
-                digest, future = done.get()
+        under_way: dict[Future[Reply], str] = {}
+
+        def come_in() -> Iterator[tuple[K, Reply]]:
+            """The next replies, for all that wait for them."""
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                 reply = future.result()
                 self._count(self.cost(reply) + Cost(notes={"failed": int(reply.text is None)}))
-                first, *others = waiting.pop(digest)
-                taken -= 1
+                first, *others = waiting.pop(under_way.pop(future))
                 yield first, reply
-                for key in others:
-                    taken -= 1
-                    yield key, self._again(reply)
+                yield from ((key, self._again(reply)) for key in others)
 
-    @contextmanager
-    def _sending(self) -> Iterator[tuple[Callable[[str, Request], None], Done]]:
-        """What starts a call in an event loop in a thread of its own, and where its future comes when it has ended.
-
-        The thread starts with the first call, since a batch may need none; leaving cancels what is under way. `send`
-        raises LLMError where a key is missing.
-        """
-        done: Done = queue.SimpleQueue()
-        under_way: set[Future[Reply]] = set()
         with ExitStack() as stack:
+            send = functools.cache(lambda: self._connected(stack, under_way))  # a batch may need no connection
+            for key, request in requests:
+                digest = request_key(self.options, request)
+                if (known := self._without_sending(digest, request)) is not None:
+                    yield key, known
+                elif digest in waiting:
+                    waiting[digest].append(key)
+                else:
+                    waiting[digest] = [key]
+                    under_way[send()(digest, request)] = digest
+                while any(future.done() for future in under_way) or (
+                    sum(map(len, waiting.values())) >= self._pace.in_flight
+                ):
+                    yield from come_in()
+            while waiting:
+                yield from come_in()
 
-            @functools.cache
-            def connected() -> tuple[BlockingPortal, Connection]:
-                from anyio.from_thread import start_blocking_portal
+    def _connected(
+        self, stack: ExitStack, under_way: Mapping[Future[Reply], str]
+    ) -> Callable[[str, Request], Future[Reply]]:
+        """What starts a call, in an event loop in a thread of its own; leaving the stack cancels what is under way.
 
-                connection = Connection(self.options)
-                portal = stack.enter_context(start_blocking_portal(name="llm"))
-                stack.callback(portal.call, connection.close)
-                return portal, connection
+        Raises LLMError where a key is missing.
+        """
+        from anyio.from_thread import start_blocking_portal
 
-            def send(digest: str, request: Request) -> None:
-                portal, connection = connected()
-                future = portal.start_task_soon(self._call, connection, digest, request)
-                under_way.add(future)
-                future.add_done_callback(under_way.discard)
-                future.add_done_callback(lambda ended: done.put((digest, ended)))
-
-            try:
-                yield send, done
-            finally:
-                for future in list(under_way):
-                    future.cancel()
+        connection = Connection(self.options)
+        portal = stack.enter_context(start_blocking_portal(name="llm"))
+        stack.callback(portal.call, connection.close)
+        stack.callback(lambda: [future.cancel() for future in under_way])
+        return functools.partial(portal.start_task_soon, self._call, connection)
 
     async def _call(self, connection: Connection, digest: str, request: Request) -> Reply:
         messages = [{"role": role, "content": content} for role, content in request.messages]

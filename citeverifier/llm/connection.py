@@ -141,7 +141,7 @@ def _joined(raw: bytes) -> Any:
         for choice in chunk.get("choices", ())[:1]:
             whole["choices"][0]["finish_reason"] = choice.get("finish_reason") or whole["choices"][0]["finish_reason"]
             for key in ("content", "reasoning", "reasoning_content", "refusal"):
-                if isinstance(piece := choice["delta"].get(key), str):
+                if isinstance(piece := (choice.get("delta") or {}).get(key), str):  # some servers' last chunk has none
                     message[key] = message.get(key, "") + piece
     return whole
 

@@ -70,8 +70,3 @@ class ReplyCache:
                 f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)",
                 (key, model, *said, reply.prompt_tokens, reply.completion_tokens),
             )
-
-    def __len__(self) -> int:
-        with self._lock:
-            (count,) = self._connection.execute("SELECT count(*) FROM replies").fetchone()
-        return int(count)

@@ -19,8 +19,9 @@ class LLMError(ValueError):
 class Request:
     """One call: messages as (role, content), and what the reply is constrained to.
 
-    `choices`: the reply is one of these; with `logprobs` also their probabilities. `schema`: the reply is JSON of this
-    schema. `sample` tells apart repeated asks of the same messages: it is added to the seed and to the cache's key.
+    `choices`: the reply is one of these, which differ in more than case and spacing; with `logprobs` also their
+    probabilities. `schema`, where there are no choices: the reply is JSON of this schema. `sample` tells apart repeated
+    asks of the same messages: it is added to the seed and to the cache's key.
     """
 
     messages: tuple[tuple[str, str], ...]
@@ -29,13 +30,6 @@ class Request:
     logprobs: bool = False
     max_tokens: int = 512
     sample: int = 0
-
-    def __post_init__(self) -> None:
-        if (self.choices and self.schema is not None) or (self.logprobs and not self.choices):
-            raise ValueError("expected choices (perhaps with logprobs) or a schema, got both, or logprobs of nothing")
-        distinct = {choice.strip().casefold() for choice in self.choices}
-        if len(distinct) < len(self.choices) or "" in distinct:
-            raise ValueError(f"expected choices that differ in more than case and spacing, got {self.choices}")
 
 
 @dataclass(frozen=True)
@@ -56,6 +50,11 @@ class Reply:
     completion_tokens: int = 0
     cached: bool = False
     raw: str | None = None
+
+    @property
+    def words(self) -> str | None:
+        """The text, also where it does not fit the request's choices or schema; None where none came."""
+        return self.raw if self.text is None else self.text
 
 
 @dataclass(frozen=True)

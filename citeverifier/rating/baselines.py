@@ -21,7 +21,6 @@ from citeverifier.rating.llm_stages import Asking, LLMRater, StageRequest
 from citeverifier.rating.responses import SCENARIOS, RatedResponse, RatedStatement, Rater, Read, Response
 from citeverifier.records import Support
 from citeverifier.verifiers.base import Scorer
-from citeverifier.verifiers.prompted import words_of
 
 SCALE = (0.0, 1.0)
 RECALL_AND_PRECISION = ("f1", "recall", "precision")
@@ -154,7 +153,7 @@ def _choice(
 
 def read_choice(reply: Reply, meaning: Mapping[str, float]) -> Read[float]:
     """What the reply's word stands for; servers that ignore constraints are read as free text."""
-    text = words_of(reply)
+    text = reply.words
     if text is None:
         return None, reply.error or "no reply"
     choice = text.strip().strip(".\"'").lower()

@@ -30,7 +30,6 @@ from citeverifier.rating.responses import (
     Response,
 )  # fmt: skip
 from citeverifier.records import RecordError
-from citeverifier.verifiers.prompted import words_of
 
 ENSEMBLE, EDIT_DIST = "ensemble", "edit_dist"
 # What the LLM says of a statement, by how it is asked for ratings.
@@ -183,7 +182,7 @@ def read_statements(
     reply: Reply, asked: Sequence[int], value_of: Callable[[int, Entry], Value]
 ) -> dict[int, Read[Value]]:
     """By number what `value_of` makes of the entry of each statement asked about, which must be there exactly once."""
-    text = words_of(reply)
+    text = reply.words
     answer, problem = (None, reply.error or "no reply") if text is None else parse_json(text)
     listed = answer.get("statements") if isinstance(answer, Mapping) else None
     if answer is not None and not isinstance(listed, list):

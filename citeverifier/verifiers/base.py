@@ -38,13 +38,27 @@ def score_each(pairs: Sequence[Pair], score: Callable[[Pair], float | str]) -> S
     return Scores(values, reasons, Cost(distinct_pairs=len({(pair.statement, pair.documents) for pair in pairs})))
 
 
-class Scorer(ABC):
-    """Scores pairs. Batched and single scores agree."""
+class Verifier(ABC):
+    """What Scorers and Selectors share."""
 
     name: str
+    dry_run: bool = False  # counts what calls would cost and sends nothing
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The same for verifiers that give the same scores (model files, prompts, parameters); None: keep no scores."""
+        return None
+
+    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
+        """Put `wrapper(scorer)` in the place of each Scorer that this one asks; False where it asks none."""
+        return False
+
+
+class Scorer(Verifier):
+    """Scores pairs. Batched and single scores agree."""
+
     needs_training_pairs: bool = False  # `fit` must be called before `score`
     needs_dev_pairs: bool = False  # `tune` must be called before `score`
-    dry_run: bool = False  # counts what calls would cost and sends nothing
 
     @abstractmethod
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
@@ -63,11 +77,6 @@ class Scorer(ABC):
         """Thresholds by level that the verifier brings along, as probabilities; None where it brings none."""
         return None
 
-    @property
-    def fingerprint(self) -> str | None:
-        """The same for verifiers that give the same scores (model files, prompts, parameters); None: keep no scores."""
-        return None
-
     def fit(self, pairs: Sequence[Pair]) -> None:
         """Fit on labelled training pairs."""
 
@@ -77,10 +86,6 @@ class Scorer(ABC):
     def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
         """What is too much for it, "12 of 80 premises have over 512 tokens"; None where it takes all of them."""
         return None
-
-    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
-        """Put `wrapper(scorer)` in the place of each Scorer that this one asks; False where it asks none."""
-        return False
 
 
 class WrappedScorer(Scorer):
@@ -128,20 +133,12 @@ class Selection:
     cost: Cost = field(default_factory=Cost)
 
 
-class Selector(ABC):
+class Selector(Verifier):
     """Picks the documents that a statement should cite."""
-
-    name: str
-    dry_run: bool = False
 
     @abstractmethod
     def select(self, statements: Sequence[Listing]) -> list[Selection]:
         """One selection a statement."""
-
-    @property
-    def fingerprint(self) -> str | None:
-        """As a Scorer's."""
-        return None
 
     @property
     def parameters(self) -> Mapping[str, float]:
@@ -154,10 +151,6 @@ class Selector(ABC):
     def untuned(self) -> Selector:
         """The same selector with its parameters as given."""
         return self
-
-    def wrap(self, wrapper: Callable[[Scorer], Scorer]) -> bool:
-        """Put `wrapper(scorer)` in the place of each Scorer that it asks; False where it asks none."""
-        return False
 
 
 def with_cost(selections: Sequence[Selection], cost: Cost) -> list[Selection]:

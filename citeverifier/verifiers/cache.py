@@ -23,7 +23,6 @@ from citeverifier.text.rendering import RENDERING, render_document
 from citeverifier.verifiers.base import Scorer, Scores, WrappedScorer
 
 CHUNK = 2048  # pairs asked between commits
-_LOOKUP = 500  # keys a query
 _COLUMNS = "key, score, calls, tokens, seconds, money"
 
 Kept = tuple[float, Cost]  # a score, and its part of what the call that asked for it cost
@@ -51,13 +50,11 @@ class ScoreCache:
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Kept]:
         """What is known of the keys."""
-        known: dict[bytes, Kept] = {}
-        for start in range(0, len(keys), _LOOKUP):
-            part = keys[start : start + _LOOKUP]
-            query = f"SELECT {_COLUMNS} FROM scores WHERE key IN ({','.join('?' * len(part))})"
-            for key, score, calls, tokens, seconds, money in self._rows.execute(query, part):
-                known[key] = score, Cost(seconds, calls=calls or 0, tokens=tokens or 0, money=money)
-        return known
+        rows = (self._rows.execute(f"SELECT {_COLUMNS} FROM scores WHERE key = ?", (key,)).fetchone() for key in keys)
+        return {
+            key: (score, Cost(seconds, calls=calls or 0, tokens=tokens or 0, money=money))
+            for key, score, calls, tokens, seconds, money in filter(None, rows)
+        }
 
     def put(self, scores: Mapping[bytes, Kept]) -> None:
         """Keep scores for good."""

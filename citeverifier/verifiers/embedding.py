@@ -36,10 +36,11 @@ class Embedding(Scorer):
     def __init__(self, path: str, batch_size: int = 64) -> None:
         from sentence_transformers import SentenceTransformer
 
-        from citeverifier.models.checkpoint import backbone_path
+        from citeverifier.models.checkpoint import backbone_path, load_tokenizer
 
         self.path, self.batch_size = backbone_path(path), batch_size
         self._model: Any = SentenceTransformer(self.path, device=str(own_device()))
+        self._tokenizer = load_tokenizer(self.path, None)
         self._vectors: dict[str, NDArray[np.float64]] = {}
 
     @cached_property
@@ -55,7 +56,11 @@ class Embedding(Scorer):
         long = {pair.statement: n for pair in pairs if (n := len(self._tokens(pair.statement))) > self._limit}
         statements = {pair.statement for pair in pairs} - long.keys()
         asked = [*statements, *(window for parts in windows.values() for window in parts)]
-        self._encode([text for text in dict.fromkeys(asked) if text not in self._vectors])
+        if new := [text for text in dict.fromkeys(asked) if text not in self._vectors]:
+            vectors = self._model.encode(
+                new, batch_size=self.batch_size, normalize_embeddings=True, show_progress_bar=False
+            )
+            self._vectors |= dict(zip(new, np.asarray(vectors, dtype=np.float64), strict=True))
 
         def nearest(pair: Pair) -> float | str:
             if pair.statement in long:
@@ -81,12 +86,6 @@ class Embedding(Scorer):
         spans: list[tuple[int, int]] = encoded["offset_mapping"]
         return spans
 
-    @cached_property
-    def _tokenizer(self) -> Any:
-        from citeverifier.models.checkpoint import load_tokenizer
-
-        return load_tokenizer(self.path, None)
-
     def _windows(self, text: str) -> list[str]:
         """The text, or overlapping parts of it that the model takes whole."""
         spans, limit = self._tokens(text), self._limit
@@ -95,10 +94,3 @@ class Embedding(Scorer):
         overlap = min(OVERLAP, limit // 2)
         starts = range(0, len(spans) - overlap, limit - overlap)
         return [text[spans[start][0] : spans[min(start + limit, len(spans)) - 1][1]] for start in starts]
-
-    def _encode(self, texts: Sequence[str]) -> None:
-        if texts:
-            vectors = self._model.encode(
-                list(texts), batch_size=self.batch_size, normalize_embeddings=True, show_progress_bar=False
-            )
-            self._vectors |= dict(zip(texts, np.asarray(vectors, dtype=np.float64), strict=True))

@@ -23,7 +23,7 @@ from citeverifier.verifiers.base import Scorer, Scores
 
 
 class FittedFloor(Scorer):
-    """A scikit-learn classifier for each level. A subclass says what it reads of a pair and which classifier it is."""
+    """A logistic regression for each level. A subclass says what it reads of a pair and what becomes of it first."""
 
     needs_training_pairs = True
 
@@ -35,15 +35,14 @@ class FittedFloor(Scorer):
         """What the classifier reads of a pair."""
 
     @abstractmethod
-    def classifier(self) -> Any:
-        """A new classifier."""
-
-    def reads(self, pair: Pair) -> Any:
-        """What of a pair its score depends on."""
-        return pair.statement, pair.documents
+    def transformer(self) -> Any:
+        """A new transformer of scikit-learn, from what is read to numbers."""
 
     def fit(self, pairs: Sequence[Pair]) -> None:
         """Fit on the pairs whose label is decided at each level; raises ValueError where a level lacks a class."""
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+
         features = [self.features(pair) for pair in pairs]
         classifiers = {}
         for level in LEVELS:
@@ -51,18 +50,19 @@ class FittedFloor(Scorer):
             decided = [i for i, label in enumerate(labels) if label is not None]
             if len({labels[i] for i in decided}) < 2:
                 raise ValueError(f"{self.name}: expected pairs that reach {level.label} and pairs that do not")
-            classifiers[level] = self.classifier().fit([features[i] for i in decided], [labels[i] for i in decided])
+            classifier = make_pipeline(self.transformer(), LogisticRegression(max_iter=1000))
+            classifiers[level] = classifier.fit([features[i] for i in decided], [labels[i] for i in decided])
         self._classifiers = classifiers
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """The classifier's probability; raises RuntimeError before `fit`."""
         if level not in self._classifiers:
             raise RuntimeError(f"{self.name}: expected fit(pairs) before score, got none")
-        features = [self.features(pair) for pair in pairs]
-        cost = Cost(distinct_pairs=len({self.reads(pair) for pair in pairs}))
-        if not features:
-            return Scores(np.empty(0), cost=cost)
-        return Scores(np.asarray(self._classifiers[level].predict_proba(features)[:, 1], dtype=np.float64), cost=cost)
+        if not pairs:
+            return Scores(np.empty(0))
+        values = self._classifiers[level].predict_proba([self.features(pair) for pair in pairs])[:, 1]
+        cost = Cost(distinct_pairs=len({(pair.statement, pair.documents) for pair in pairs}))
+        return Scores(np.asarray(values, dtype=np.float64), cost=cost)
 
 
 class StatementOnly(FittedFloor):
@@ -74,15 +74,11 @@ class StatementOnly(FittedFloor):
         """The statement."""
         return pair.statement
 
-    reads = features
-
-    def classifier(self) -> Any:
-        """Logistic regression on TF-IDF."""
+    def transformer(self) -> Any:
+        """TF-IDF."""
         from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
 
-        return make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(max_iter=1000))
+        return TfidfVectorizer(ngram_range=(1, 2), min_df=2)
 
 
 class Overlap(FittedFloor):
@@ -128,13 +124,11 @@ class Overlap(FittedFloor):
             max(missing, default=0.0) / self._greatest_idf,
         ]
 
-    def classifier(self) -> Any:
-        """Logistic regression on scaled shares."""
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
+    def transformer(self) -> Any:
+        """All shares on one scale."""
         from sklearn.preprocessing import StandardScaler
 
-        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        return StandardScaler()
 
 
 @lru_cache(maxsize=20_000)

@@ -1,17 +1,106 @@
-"""An LLM judges support: yes or no to the level's own question (paper 1), or a grade for both levels (paper 2)."""
+"""An LLM judges support: yes or no to the level's own question (paper 1), or a grade for both levels (paper 2); or it
+names the documents that a statement should cite, in one call (paper 1's list scheme). Imports no torch.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+
+from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM
-from citeverifier.llm.parsing import parse_number, parse_verdict
+from citeverifier.llm.parsing import parse_indices, parse_json, parse_number, parse_verdict
+from citeverifier.llm.prompts import Prompt
+from citeverifier.llm.request import Reply, Request, object_schema
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
-from citeverifier.verifiers.prompted import PromptedScorer
+from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector, with_cost
 
 GRADES = ("0", "1", "2")
+CITATIONS = "citations"  # the key of a selection's JSON
+
+
+class Prompted:
+    """A verifier that is an LLM and a prompt.
+
+    Args:
+        llm: who is asked.
+        prompt: a prompt of `citeverifier/prompts`, or of a folder of one's own.
+        prompt_lang: the prompt's language whatever the statement's; None = the statement's own.
+        prompt_folder: None = the package's.
+        max_tokens: bounds the reply; None = as the prompt says.
+    """
+
+    def __init__(
+        self,
+        llm: LLM,
+        prompt: str,
+        prompt_lang: str | None = None,
+        prompt_folder: str | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        self.llm, self.prompt, self.prompt_lang, self.prompt_folder = llm, prompt, prompt_lang, prompt_folder
+        self.max_tokens = max_tokens
+        self.name = f"{llm.name} ({prompt}{'' if prompt_lang is None else f', {prompt_lang}'})"
+        self.dry_run = llm.options.dry_run
+
+    def template(self, lang: str) -> Prompt:
+        """The prompt for a statement's language; raises ValueError naming what there is."""
+        return Prompt.load(self.prompt, self.prompt_lang or lang, self.prompt_folder)
+
+    def request_about(self, asked: Pair | Listing, level: Support | None = None, **reply: Any) -> Request:
+        """The prompt about a statement and its documents; `reply` says what the reply is constrained to."""
+        template = self.template(asked.lang)
+        given = {"statement": asked.statement, "documents": asked.documents, "context": asked.context}
+        messages = template.render(**given, **({} if level is None else {"level": level.label}))
+        return Request(messages, max_tokens=self.max_tokens or template.reply.max_tokens, **reply)
+
+
+class PromptedScorer(Prompted, Scorer):
+    """One call a pair; the reply becomes a score, or the pair is unscored with the reason."""
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        """The score of each pair at the level; equal pairs are asked once."""
+        replies, cost = ask(self.llm, [self.request(pair, level) for pair in pairs])
+        values = np.full(len(pairs), np.nan)
+        reasons: dict[int, str] = {}
+        without = 0  # constrained answers whose log probabilities did not come
+        for i, (pair, reply) in enumerate(zip(pairs, replies, strict=True)):
+            value, problem = self.read(reply, pair, level)
+            if value is None:
+                reasons[i] = problem or "no reply"
+            else:
+                values[i] = value
+                without += bool(self.answers(pair)) and reply.probabilities is None
+        return Scores(values, reasons, replace(cost, notes={"without_logprobs": without} if without else {}))
+
+    def request(self, pair: Pair, level: Support) -> Request:
+        """What is asked about a pair."""
+        answers = self.answers(pair)
+        return self.request_about(pair, level, choices=answers, logprobs=bool(answers))
+
+    def answers(self, pair: Pair) -> tuple[str, ...]:
+        """The answers that the reply is constrained to; none where it is free, or the prompt has it reason first."""
+        return () if self.template(pair.lang).reply.reasoning else self.choices(pair)
+
+    def read(self, reply: Reply, pair: Pair, level: Support) -> tuple[float | None, str | None]:
+        """(score, what was wrong) of a reply."""
+        text = reply.words
+        return (None, reply.error) if text is None else self.score_of(text, reply.probabilities, pair, level)
+
+    @abstractmethod
+    def choices(self, pair: Pair) -> tuple[str, ...]:
+        """The answers that there are; none where any text is one."""
+
+    @abstractmethod
+    def score_of(
+        self, text: str, probabilities: Mapping[str, float] | None, pair: Pair, level: Support
+    ) -> tuple[float | None, str | None]:
+        """(score, what was wrong) of a reply's text and, where they came, its choices' probabilities."""
 
 
 class LLMVerdict(PromptedScorer):
@@ -27,7 +116,7 @@ class LLMVerdict(PromptedScorer):
         """Yes and no in the prompt's language."""
         return language(self.prompt_lang or pair.lang).yes_no
 
-    def read(
+    def score_of(
         self, text: str, probabilities: Mapping[str, float] | None, pair: Pair, level: Support
     ) -> tuple[float | None, str | None]:
         """P(yes), or the verdict as 1 or 0."""
@@ -58,10 +147,10 @@ class LLMScore(PromptedScorer):
         """The grades of the discrete scale."""
         return GRADES if self.scale == "discrete" else ()
 
-    def read(
+    def score_of(
         self, text: str, probabilities: Mapping[str, float] | None, pair: Pair, level: Support
     ) -> tuple[float | None, str | None]:
-        """The grade as a score at the level."""
+        """The number itself; of grades the mass at or above the level, or the grade as 1 or 0."""
         if self.scale == "continuous":
             return parse_number(text, 0.0, 1.0)
         if probabilities is not None:
@@ -70,3 +159,59 @@ class LLMScore(PromptedScorer):
         if grade is not None and not grade.is_integer():
             return None, f"expected a grade of {', '.join(GRADES)}, got {grade:g}"
         return None if grade is None else float(grade >= level), problem
+
+
+class LLMSelect(Prompted, Selector):
+    """Numbers of documents by JSON schema, or read out of free text where the server ignores the schema.
+
+    Numbers that do not exist and repeats are left out and counted in the notes ("out_of_range", "repeated"); no
+    reply, no list and contradictory lists are unscored with the reason.
+    """
+
+    name = "llm_select"
+
+    def select(self, statements: Sequence[Listing]) -> list[Selection]:
+        """One selection a statement; the first carries what the batch cost."""
+        counts = [len(listing.documents) for listing in statements]
+        asked = [self.request_about(one, schema=_schema(count)) for one, count in zip(statements, counts, strict=True)]
+        replies, cost = ask(self.llm, asked)
+        selected = [_selection(reply, count) for reply, count in zip(replies, counts, strict=True)]
+        return with_cost(selected, sum((selection.cost for selection in selected), cost))
+
+
+def _schema(count: int) -> dict[str, Any]:
+    number = {"type": "integer", "minimum": 1, "maximum": count}
+    return object_schema({CITATIONS: {"type": "array", "items": number, "maxItems": count}})
+
+
+def _selection(reply: Reply, count: int) -> Selection:
+    text = reply.words
+    if text is None:
+        return Selection(None, reason=reply.error)
+    value, problem = parse_json(text)
+    if value is None and "{" in text:  # JSON was meant
+        return Selection(None, reason=problem)
+    named = value.get(CITATIONS) if isinstance(value, dict) else value
+    if isinstance(named, list) and all(type(number) is int for number in named):
+        inside = [number - 1 for number in named if 1 <= number <= count]
+        positions = tuple(dict.fromkeys(inside))
+        notes = {"out_of_range": len(named) - len(inside), "repeated": len(inside) - len(set(inside))}
+    elif value is not None and not isinstance(value, int):
+        got = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:80]}..."
+        return Selection(None, reason=f'expected {{"{CITATIONS}": [numbers]}}, got {got}')
+    else:  # free text: "[1], [3] and 4"
+        listed, problems = parse_indices(text, count)
+        if listed is None:
+            return Selection(None, reason="; ".join(problems))
+        positions = listed
+        told = {"out_of_range": "outside", "repeated": "again"}
+        notes = {name: sum(word in problem for problem in problems) for name, word in told.items()}
+    noted = Cost(notes={name: number for name, number in notes.items() if number})
+    return Selection(tuple(sorted(positions)), cost=noted)
+
+
+def ask(llm: LLM, requests: Sequence[Request]) -> tuple[list[Reply], Cost]:
+    """Replies in order, equal requests sent once, and what they cost."""
+    replies = llm.ask(requests)
+    cost = sum((llm.cost(reply) for reply in replies if not reply.cached), Cost())
+    return replies, cost + Cost(distinct_pairs=len({request.messages for request in requests}))

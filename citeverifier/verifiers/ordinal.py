@@ -99,30 +99,26 @@ class OrdinalVerifier(Scorer):
         from citeverifier.models.late_interaction_engine import LateInteractionEngine
         from citeverifier.models.late_interaction_tokens import position_limit
 
-        int8 = dtype == "int8"
-        model, tokenizer, _ = load_checkpoint(self.folder, torch_dtype(dtype != "int8" and runs_bf16(dtype)))
-        model.to(own_device())
-        if self.config.shape == "late_interaction":
-            limit = position_limit(model.config)
-            inputs = LateInteractionInputs.of(tokenizer, self.config.max_length, limit, self.config.reads_context)
-            if int8:
-                model.encoder = in_int8(model.encoder)
-                if model.reader is not None:
-                    model.reader.layers = in_int8(model.reader.layers)
-            if compile:
-                model.encoder.compile(dynamic=True)
-            engine: Any = LateInteractionEngine(model, inputs)
-        elif int8:
+        int8, crossed = dtype == "int8", self.config.shape == "cross_encoder"
+        if int8 and crossed:
             raise ValueError(
                 f"verifier.dtype=int8: {self.path} is a cross-encoder, whose scores suffer from it; use dtype=auto"
             )
+        model, tokenizer, _ = load_checkpoint(self.folder, torch_dtype(dtype != "int8" and runs_bf16(dtype)))
+        model.to(own_device())
+        if int8:
+            model.encoder = in_int8(model.encoder)
+            if model.reader is not None:
+                model.reader.layers = in_int8(model.reader.layers)
+        length, context = self.config.max_length, self.config.reads_context
+        if crossed:
+            engine: Any = CrossEncoderEngine(model, CrossEncoderInputs(tokenizer, length, context))
         else:
-            pair_inputs = CrossEncoderInputs(tokenizer, self.config.max_length, self.config.reads_context)
-            if compile:
-                model.compile(dynamic=True)
-            engine = CrossEncoderEngine(model, pair_inputs)
-        if compile:  # compiling is not made for several threads
-            engine.batches.workers = 1
+            inputs = LateInteractionInputs.of(tokenizer, length, position_limit(model.config), context)
+            engine = LateInteractionEngine(model, inputs)
+        if compile:
+            (model if crossed else model.encoder).compile(dynamic=True)
+            engine.batches.workers = 1  # compiling is not made for several threads
         return engine
 
     @property

@@ -7,10 +7,10 @@ it by `delta`. A pair is rendered as for every other verifier, and never cut.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from dataclasses import replace
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -21,15 +21,16 @@ from citeverifier.llm.connection import Connection, Failure, shorten
 from citeverifier.llm.request import LLMOptions
 from citeverifier.models.checkpoint import local_folder, read_config
 from citeverifier.models.cut_points import probability
+from citeverifier.models.logits import Logits
 from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.text.rendering import render_pair
 from citeverifier.verifiers.base import Scorer, Scores
+from citeverifier.verifiers.once import Once
 
 Texts = tuple[str, str]
-Answer = tuple[float, str | None]  # sigmoid(z), or nan and the reason
+Answer = float | str  # sigmoid(z), or why there is none
 
 PATHS = {"score": "/score", "predict": "/predict"}
-KEPT = 100_000  # answers remembered, so that the second level asks nothing
 
 
 class Remote(Scorer):
@@ -87,7 +88,8 @@ class Remote(Scorer):
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._kept: dict[Texts, Answer] = {}
+        self._once = Once(self._logits, context=self.config.reads_context)
+        self._spent = Cost()
 
     @property
     def thresholds(self) -> Mapping[Support, float]:
@@ -108,51 +110,43 @@ class Remote(Scorer):
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
         """P(support >= level); equal pairs are asked once, for both levels."""
-        texts = [self._texts(pair) for pair in pairs]
-        new = list(dict.fromkeys(text for text in texts if text not in self._kept))
-        cost = Cost()
-        if new:
-            with ThreadPoolExecutor(1) as pool:  # an event loop may run here already: a notebook's
-                cost = pool.submit(asyncio.run, self._ask_all(new)).result()
-        answers = [self._kept[text] for text in texts]
-        for text in list(islice(self._kept, max(0, len(self._kept) - KEPT))):
-            del self._kept[text]
-        logits = logit(np.array([value for value, _ in answers], dtype=np.float64))
-        values = probability(logits, level, self.config.delta)
-        return Scores(values, {i: reason for i, (_, reason) in enumerate(answers) if reason is not None}, cost)
+        self._spent = Cost()
+        scores = self._once.score(pairs, level, lambda logits: probability(logits, level, self.config.delta))
+        return replace(scores, cost=replace(scores.cost, calls=self._spent.calls, tokens=self._spent.tokens))
 
     def _texts(self, pair: Pair) -> Texts:
         return render_pair(pair, context=self.config.reads_context)
 
-    async def _ask_all(self, texts: Sequence[Texts]) -> Cost:
-        """Ask the server and keep the answers."""
-        connection, free, calls, tokens = Connection(self._options), asyncio.Semaphore(self._options.concurrency), 0, 0
+    def _logits(self, pairs: Sequence[Pair], level: Support) -> Logits:
+        """The logit of every pair, or why the server gave none."""
+        texts = [self._texts(pair) for pair in pairs]
+        with ThreadPoolExecutor(1) as pool:  # an event loop may run here already: a notebook's
+            answers = pool.submit(asyncio.run, self._ask_all(texts)).result() if texts else []
+        values = np.array([np.nan if isinstance(answer, str) else answer for answer in answers], dtype=np.float64)
+        return Logits(logit(values), {i: answer for i, answer in enumerate(answers) if isinstance(answer, str)})
 
-        async def ask(part: Sequence[Texts]) -> None:
-            nonlocal calls, tokens
+    async def _ask_all(self, texts: Sequence[Texts]) -> list[Answer]:
+        connection, free = Connection(self._options), asyncio.Semaphore(self._options.concurrency)
+
+        async def ask(part: Sequence[Texts]) -> list[Answer]:
             async with free:
-                calls += 1
                 answer = await connection.post(PATHS[self.api], self._body(part))
+                self._spent += Cost(calls=1)
             outcome = answer if isinstance(answer, Failure) else self._read(answer, len(part))
             if not isinstance(outcome, Failure):
-                answers, used = outcome
-            elif outcome.refused and len(part) > 1:  # refused for one of its pairs, which halving finds
-                await asyncio.gather(ask(part[: len(part) // 2]), ask(part[len(part) // 2 :]))
-                return
-            else:
-                answers, used = [(math.nan, outcome.error)] * len(part), 0
-            tokens += used
-            self._kept |= zip(part, answers, strict=True)
+                return outcome
+            if outcome.refused and len(part) > 1:  # refused for one of its pairs, which halving finds
+                return await ask_in_parts(part, (len(part) + 1) // 2)
+            return [outcome.error] * len(part)
+
+        async def ask_in_parts(part: Sequence[Texts], size: int) -> list[Answer]:
+            answers = await asyncio.gather(*(ask(part[at : at + size]) for at in range(0, len(part), size)))
+            return list(chain.from_iterable(answers))
 
         try:
-            async with asyncio.TaskGroup() as group:
-                for start in range(0, len(texts), self.batch_size):
-                    group.create_task(ask(texts[start : start + self.batch_size]))
-        except ExceptionGroup as errors:  # the run cannot go on (LLMError), in every request alike
-            raise errors.exceptions[0] from None
+            return await ask_in_parts(texts, self.batch_size)
         finally:
             await connection.close()
-        return Cost(distinct_pairs=len(texts), calls=calls, tokens=tokens)
 
     def _body(self, texts: Sequence[Texts]) -> dict[str, Any]:
         if self.api == "predict":
@@ -160,8 +154,8 @@ class Remote(Scorer):
         named = {} if self.model is None else {"model": self.model}
         return {**named, "text_1": [first for first, _ in texts], "text_2": [second for _, second in texts]}
 
-    def _read(self, body: Any, count: int) -> tuple[list[Answer], int] | Failure:
-        """The scores of an answer's body, in the order of the texts, and the tokens it counted."""
+    def _read(self, body: Any, count: int) -> list[Answer] | Failure:
+        """The scores of an answer's body, in the order of the texts."""
         try:
             if self.api == "predict":
                 scores, tokens = [labels[0]["score"] for labels in body if len(labels) == 1], 0
@@ -173,11 +167,10 @@ class Remote(Scorer):
         if len(scores) != count:
             expected = f"expected one score for each of {count} pairs, as a one-label classifier gives them"
             return Failure(f"{expected}, got {shorten(str(body))}", refused=True)
-        return [_checked(score) for score in scores], tokens
-
-
-def _checked(score: Any) -> Answer:
-    """The score as it is, or nan and what is wrong with it."""
-    if isinstance(score, int | float) and 0.0 <= score <= 1.0:
-        return float(score), None
-    return math.nan, f"expected a probability, as sigmoid gives it, got {score!r}"
+        self._spent += Cost(tokens=tokens)
+        return [
+            score
+            if isinstance(score, int | float) and 0.0 <= score <= 1.0
+            else f"expected a probability, as sigmoid gives it, got {score!r}"
+            for score in scores
+        ]

@@ -23,6 +23,11 @@ LARGEST_K = 5
 STEPS = 15  # candidates for each of list-wise selection's parameters: quantiles of what dev shows
 
 
+def each_alone(listings: Sequence[Listing]) -> Premises:
+    """Every document of every listing as a premise of its own."""
+    return [(at, (i,)) for at, listing in enumerate(listings) for i in range(len(listing.documents))]
+
+
 def score_premises(scorer: Scorer, listings: Sequence[Listing], premises: Premises, level: Support) -> Scores:
     """One `score` call for premises made of the listings' documents."""
     pairs = []
@@ -34,24 +39,17 @@ def score_premises(scorer: Scorer, listings: Sequence[Listing], premises: Premis
     return scorer.score(pairs, level)
 
 
-def each_alone(listings: Sequence[Listing]) -> list[tuple[int, tuple[int, ...]]]:
-    """Every document of every listing as a premise of its own."""
-    return [(at, (i,)) for at, listing in enumerate(listings) for i in range(len(listing.documents))]
-
-
-def by_listing(scores: Scores, listings: Sequence[Listing]) -> list[Floats | str]:
-    """The scores of `each_alone`, an array a listing; the reason instead where one of them is unscored."""
-    result: list[Floats | str] = []
-    start = 0
-    for listing in listings:
-        end = start + len(listing.documents)
-        missing = next((i for i in range(start, end) if np.isnan(scores.values[i])), None)
-        if missing is None:
-            result.append(scores.values[start:end])
-        else:
-            result.append(f"document {missing - start + 1}: {scores.reasons.get(missing, 'no score')}")
-        start = end
-    return result
+def by_listing(scores: Scores, listings: Sequence[Listing], premises: Premises | None = None) -> list[Floats | str]:
+    """The scores of premises, by default `each_alone`, an array a listing; why, where one of them is unscored."""
+    values: list[list[float]] = [[] for _ in listings]
+    problems: dict[int, str] = {}
+    for i, (at, positions) in enumerate(each_alone(listings) if premises is None else premises):
+        values[at].append(scores.values[i])
+        if np.isnan(scores.values[i]):
+            numbers = [position + 1 for position in positions]
+            named = f"document {numbers[0]}" if len(numbers) == 1 else f"documents {numbers}"
+            problems.setdefault(at, f"{named}: {scores.reasons.get(i, 'no score')}")
+    return [problems.get(at, np.array(own, dtype=np.float64)) for at, own in enumerate(values)]
 
 
 @dataclass(frozen=True)
@@ -61,8 +59,8 @@ class Choices:
     `sets`: positions with their scores; the first set is empty. `scores`: what decides which set is taken.
     """
 
-    sets: tuple[Mapping[int, float], ...]
-    scores: tuple[float, ...]
+    sets: Sequence[Mapping[int, float]]
+    scores: Sequence[float]
 
 
 class TunedSelector(Selector):
@@ -72,8 +70,7 @@ class TunedSelector(Selector):
     right, of these the middle one. (By exact match alone a weak Scorer learns to cite nothing wherever many statements
     have nothing to cite.)
 
-    A subclass says which sets of documents a statement may be given, which parameters there are to try, and which set
-    is taken under given parameters.
+    A subclass says which parameters there are to try, and which of a statement's choices is taken under given ones.
     """
 
     def __init__(self, scorer: Scorer, **parameters: float) -> None:
@@ -81,9 +78,14 @@ class TunedSelector(Selector):
         self.name = f"{self.name}({scorer.name})"
         self.given = self.chosen = parameters
 
-    @abstractmethod
     def choices(self, statements: Sequence[Listing]) -> tuple[list[Choices | str], Cost]:
-        """Each statement's choices, or why it is unscored; and what asking cost."""
+        """Each statement's choices, or why it is unscored; and what asking cost.
+
+        Here: its documents from the best down, each scored alone at level partial, as many as one likes; of equals the
+        one that comes first is the better one.
+        """
+        scores = score_premises(self.scorer, statements, each_alone(statements), Support.PARTIAL)
+        return [v if isinstance(v, str) else _best_first(v) for v in by_listing(scores, statements)], scores.cost
 
     @abstractmethod
     def candidates(self, scores: Floats) -> Iterable[Mapping[str, float]]:
@@ -146,16 +148,7 @@ class TunedSelector(Selector):
         self.chosen = dict(equally_good[len(equally_good) // 2])
 
 
-class _Ranking(TunedSelector):
-    """Takes documents from the best down, each scored alone at level partial; of equals the one that comes first."""
-
-    def choices(self, statements: Sequence[Listing]) -> tuple[list[Choices | str], Cost]:
-        """As many sets as there are documents, each with the next best one more; and the empty set."""
-        scores = score_premises(self.scorer, statements, each_alone(statements), Support.PARTIAL)
-        return [v if isinstance(v, str) else _best_first(v) for v in by_listing(scores, statements)], scores.cost
-
-
-class TopK(_Ranking):
+class TopK(TunedSelector):
     """The k documents of greatest P(support >= partial), k from 1 to 5.
 
     It always cites, so it cannot tell a twin, which has nothing to cite.
@@ -179,7 +172,7 @@ class TopK(_Ranking):
         return np.asarray(np.minimum(int(parameters["k"]), np.count_nonzero(~np.isnan(scores), axis=1)))
 
 
-class AboveThreshold(_Ranking):
+class AboveThreshold(TunedSelector):
     """The documents whose P(support >= partial) reaches the threshold: what cite_separate decides.
 
     Args:
@@ -230,28 +223,20 @@ class Listwise(TunedSelector):
         alone = each_alone(statements)
         partial = score_premises(self.scorer, statements, alone, Support.PARTIAL)
         full = score_premises(self.scorer, statements, alone, Support.FULL)
-        partial_by_listing, full_by_listing = by_listing(partial, statements), by_listing(full, statements)
-        premises: list[tuple[int, tuple[int, ...]]] = []
-        for at, values in enumerate(partial_by_listing):
-            if not isinstance(values, str):
-                best = sorted(np.argsort(-values, kind="stable")[: self.paired].tolist())
-                premises += [(at, both) for both in combinations(best, 2)]
+        partly, wholly = by_listing(partial, statements), by_listing(full, statements)
+        couples = [
+            [] if isinstance(values, str) else list(combinations(sorted(_order(values)[: self.paired]), 2))
+            for values in partly
+        ]
+        premises = [(at, both) for at, own in enumerate(couples) for both in own]
         together = score_premises(self.scorer, statements, premises, Support.FULL)
-        pairs: dict[int, dict[tuple[int, ...], float]] = {}
-        problems: dict[int, str] = {}
-        for i, (at, both) in enumerate(premises):
-            pairs.setdefault(at, {})[both] = float(together.values[i])
-            if np.isnan(together.values[i]):
-                problem = f"documents {[position + 1 for position in both]}: {together.reasons.get(i, 'no score')}"
-                problems.setdefault(at, problem)
         result: list[Choices | str] = []
-        for at, (some, whole) in enumerate(zip(partial_by_listing, full_by_listing, strict=True)):
-            if isinstance(some, str):
-                result.append(some)
-            elif isinstance(whole, str):
-                result.append(whole)
+        jointly = by_listing(together, statements, premises)
+        for own, some, whole, both in zip(couples, partly, wholly, jointly, strict=True):
+            if isinstance(some, str) or isinstance(whole, str) or isinstance(both, str):
+                result.append(next(why for why in (some, whole, both) if isinstance(why, str)))
             else:
-                result.append(problems[at] if at in problems else _one_or_two(whole, pairs.get(at, {})))
+                result.append(_one_or_two(whole, own, both))
         return result, partial.cost + full.cost + together.cost
 
     def candidates(self, scores: Floats) -> Iterable[Mapping[str, float]]:
@@ -269,18 +254,22 @@ class Listwise(TunedSelector):
         return np.where(supported, 1 + takes_pair, 0)
 
 
+def _order(scores: Floats) -> list[int]:
+    """Positions from the greatest score down, of equals the first one first."""
+    return [int(i) for i in np.argsort(-scores, kind="stable")]
+
+
 def _best_first(scores: Floats) -> Choices:
-    order = [int(i) for i in np.argsort(-scores, kind="stable")]
+    order = _order(scores)
     sets = [{i: float(scores[i]) for i in order[:size]} for size in range(len(order) + 1)]
-    return Choices(tuple(sets), tuple(float(scores[i]) for i in order))
+    return Choices(sets, list(sets[-1].values()))
 
 
-def _one_or_two(alone: Floats, pairs: Mapping[tuple[int, ...], float]) -> Choices:
-    single = int(np.argmax(alone)) if len(alone) else None
-    single_score = np.nan if single is None else float(alone[single])
-    both, pair_score = max(pairs.items(), key=lambda entry: entry[1], default=((), np.nan))
-    first = {} if single is None else {single: single_score}
-    return Choices(({}, first, dict.fromkeys(both, pair_score)), (single_score, pair_score))
+def _one_or_two(alone: Floats, couples: Sequence[tuple[int, ...]], together: Floats) -> Choices:
+    one, two = (max(values.tolist(), default=np.nan) for values in (alone, together))
+    first = dict.fromkeys(_order(alone)[:1], one)
+    pair = {i: two for best in _order(together)[:1] for i in couples[best]}
+    return Choices([{}, first, pair], [one, two])
 
 
 def _rows(values: Sequence[Sequence[float]], padding: float) -> Floats:

@@ -68,10 +68,7 @@ class SpreadSelector(Selector):
         size = world_size()
         parts = [list(range(first, len(statements), size)) for first in range(size)]
         answers = _asked(parts, lambda mine: self.selector.select([statements[i] for i in mine]))
-        by_position = {
-            i: selection for part, selections in answers for i, selection in zip(part, selections, strict=True)
-        }
-        return [by_position[i] for i in range(len(statements))]
+        return [answers[i % size][1][i // size] for i in range(len(statements))]
 
 
 def _asked(parts: list[list[int]], ask: Callable[[list[int]], Answer]) -> list[tuple[list[int], Answer]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -196,30 +195,11 @@ def test_money_is_kept_like_the_other_costs(tmp_path: Path) -> None:
 
 
 def test_a_wrapped_verifier_keeps_every_ability(tmp_path: Path) -> None:
-    class Able(Known):
-        needs_training_pairs = needs_dev_pairs = True
-        seen: ClassVar[list[str]] = []
-
-        @property
-        def thresholds(self) -> Mapping[Support, float]:
-            return {FULL: 0.7}
-
-        def fit(self, pairs: Sequence[Pair]) -> None:
-            self.seen.append("fit")
-
-        def tune(self, pairs: Sequence[Pair]) -> None:
-            self.seen.append("tune")
-
-        def refuses(self, pairs: Sequence[Pair], level: Support) -> str:
-            return "too long"
-
-    inner = Able(length)
+    abilities = {name for name in dir(Scorer) if not name.startswith("_")} - {"score", "wrap", "fingerprint"}
+    assert {"thresholds", "fit", "tune", "refuses", "contradicted", "borne_out", "dry_run"} < abilities
+    own = {name: property(lambda self, name=name: f"its own {name}") for name in abilities}
+    inner = type("Able", (Known,), own)(length)
     cached = with_cache(inner, ScoreCache(tmp_path / "c"))
     assert isinstance(cached, CachedScorer)
-    assert cached.needs_training_pairs
-    assert cached.needs_dev_pairs
-    cached.fit([])
-    cached.tune([])
-    assert inner.seen == ["fit", "tune"]
-    assert (cached.thresholds, cached.refuses([], FULL)) == ({FULL: 0.7}, "too long")
-    assert cached.fingerprint == inner.fingerprint
+    for name in {*abilities, "fingerprint"}:
+        assert getattr(cached, name) == getattr(inner, name)

@@ -16,7 +16,7 @@ from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers import spread as module
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector
 from citeverifier.verifiers.keyword import Keyword
-from citeverifier.verifiers.selectors import TopK
+from citeverifier.verifiers.selectors import AboveThreshold, TopK
 from citeverifier.verifiers.spread import shares, spread
 
 
@@ -118,24 +118,8 @@ def test_one_process_asks_as_ever() -> None:
 
 
 def test_a_spread_selector_keeps_its_parameters_and_its_tuning() -> None:
-    class ByLength(Selector):
-        name, longest = "by length", 3.0
-
-        @property
-        def parameters(self) -> dict[str, float]:
-            return {"longest": self.longest}
-
-        def select(self, statements: Sequence[Listing]) -> list[Selection]:
-            return [Selection((0,) if len(listing.statement) <= self.longest else ()) for listing in statements]
-
-        def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
-            self.longest = float(max(len(listing.statement) for listing in statements))
-
-        def untuned(self) -> Selector:
-            return ByLength()
-
-    listing = Listing("A statement.", (Document("", "A text."),), "en")
-    wrapped = module.SpreadSelector(ByLength())
+    listing = Listing("Warsaw is big.", (Document("", "Warsaw is big."), Document("", "Mars is red.")), "en")
+    wrapped = module.SpreadSelector(AboveThreshold(Keyword(), threshold=0.9))
     wrapped.tune([listing], [frozenset({0})])
-    assert wrapped.parameters == {"longest": 12.0}
-    assert wrapped.untuned().parameters == {"longest": 3.0}
+    assert wrapped.parameters == {"threshold": 0.5}
+    assert wrapped.untuned().parameters == {"threshold": 0.9}

@@ -12,8 +12,7 @@ from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Support
-from citeverifier.verifiers.llm import LLMScore, LLMVerdict
-from citeverifier.verifiers.llm_select import LLMSelect
+from citeverifier.verifiers.llm import LLMScore, LLMSelect, LLMVerdict
 
 pytestmark = pytest.mark.vllm
 HALF = {level: DecisionThreshold(0.5, "set by hand") for level in Support}

@@ -14,7 +14,7 @@ from citeverifier.llm.client import LLM
 from citeverifier.llm.parsing import parse_number
 from citeverifier.llm.request import Reply, Request
 from citeverifier.verifiers.base import Listing, Scores
-from citeverifier.verifiers.prompted import Prompted, ask, words_of
+from citeverifier.verifiers.llm import Prompted, ask
 
 
 class LLMMatch(Prompted, CorrectionMethod):
@@ -38,12 +38,12 @@ class LLMMatch(Prompted, CorrectionMethod):
 
     def _request(self, point: Listing) -> Request:
         numbers = tuple(str(i + 1) for i in range(len(point.documents)))
-        return Request(self.messages(point), choices=numbers, logprobs=True, max_tokens=self.limit(point.lang))
+        return self.request_about(point, choices=numbers, logprobs=True)
 
 
 def _probabilities(reply: Reply, count: int) -> NDArray[np.float64] | str:
     """One of each document, or why there are none."""
-    text = words_of(reply)
+    text = reply.words
     if text is None:
         return reply.error or "no reply"
     if reply.probabilities is not None:
