@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from citeverifier.data.perturb import names, perturb, perturb_answer, with_twin
+from citeverifier.data.perturb import names, perturb_answer, supporting_sentence, with_twin
 from citeverifier.data.rows import SourceRow, read_rows
 from citeverifier.data.splits import SHARES, split_of
 from citeverifier.records import Document, Evidence, Example, RecordError, Statement
@@ -77,9 +77,9 @@ def _sentence(document: Document, position: int, rng: random.Random) -> Statemen
     standing = [s for s in sentences(document.text, LANG) if 6 <= len(s.split()) <= 40 and names(s[1:], LANG)]
     rng.shuffle(standing)
     for text in standing:
-        twin = perturb(text, cited=document.text, context=document.text, lang=LANG, rng=rng)
-        if twin is not None:
-            evidence = (Evidence(position, text),)
-            statement = Statement(text, (position,), "supporting_sentence", twin.before, evidence)
-            return with_twin(statement, twin, (position,))
+        statement = supporting_sentence(
+            text, Evidence(position, text), cited=document.text, context=document.text, lang=LANG, rng=rng
+        )
+        if statement.corrupted is not None:
+            return statement
     return None
