@@ -356,16 +356,11 @@ def claims(count: int) -> list[Pair]:
     """Claims with one document each, two claims a group."""
     return [
         Pair.of(
-            f"Claim {i}.",
-            [Document(f"g{i // 2}", f"Evidence {i}.")],
-            "en",
-            id=f"c{i}",
-            group=f"g{i // 2}",
-            kind="labelled:made",
-            support=FULL if i % 2 else BELOW_FULL,
+            f"Claim {i}.", [Document(f"g{i // 2}", f"Evidence {i}.")], id=f"c{i}", group=f"g{i // 2}",
+            kind="labelled:made", support=FULL if i % 2 else BELOW_FULL,
         )
         for i in range(count)
-    ]
+    ]  # fmt: skip
 
 
 def test_natural_pairs_are_padded_by_documents_of_other_groups() -> None:
