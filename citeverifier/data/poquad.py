@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from citeverifier.data.perturb import names, perturb_answer, supporting_sentence, with_twin
 from citeverifier.data.rows import SourceRow, read_rows
-from citeverifier.data.splits import SHARES, split_of
+from citeverifier.data.splits import SHARES, in_split
 from citeverifier.records import Document, Evidence, Example, RecordError, Statement
 from citeverifier.text.sentences import sentences
 
@@ -28,10 +28,13 @@ class _Paragraph(NamedTuple):
 
 
 def load_poquad(path: str | Path, split: str | None = None, shares: Mapping[str, float] = SHARES) -> list[Example]:
-    """Examples in the order of the file; the article is the group. Raises RecordError on rows of another shape."""
+    """Examples in the order of the file; the article is the group.
+
+    Raises RecordError on rows of another shape, ValueError on an unknown split.
+    """
     paragraphs = [paragraph for row in read_rows(path) for paragraph in _paragraphs(row)]
     # Distractors come from the same split, so that no document crosses.
-    inside = [p for p in paragraphs if split is None or split_of(f"poquad:{p.document.title}", shares) == split]
+    inside = in_split(paragraphs, split, shares, lambda paragraph: f"poquad:{paragraph.document.title}")
     return [
         _example(paragraph.document, question, answer, f"poquad:{split}:{i}:{j}", inside, split in ("train", "dev"))
         for i, paragraph in enumerate(inside)
