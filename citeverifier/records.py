@@ -249,21 +249,25 @@ def open_text(path: Path) -> Iterator[IO[bytes]]:
         raise RecordError(f"{path}: expected a whole gzip file, got one that is cut or damaged ({error})") from None
 
 
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file (plain or .gz) that are not blank, with their numbers from 1, streaming."""
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield number, line
+
+
 def read_jsonl(path: str | Path, parse: Callable[[Mapping[str, Any]], Record]) -> Iterator[Record]:
     """Yield `parse(row)` for each non-blank line of a JSONL file (plain or .gz), streaming.
 
     Raises RecordError with file:line, what was expected and what came, at the first bad line: input is checked before
     anything is paid for.
     """
-    path = Path(path)
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                yield parse(decode_line(line))
-            except RecordError as error:
-                raise RecordError(f"{path}:{number}: {error}") from None
+    for number, line in numbered_lines(Path(path)):
+        try:
+            yield parse(decode_line(line))
+        except RecordError as error:
+            raise RecordError(f"{path}:{number}: {error}") from None
 
 
 def decode_line(line: bytes) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Labelled claims with their evidence, a function a source: FactCG, WiCE, AttributionBench, generative search engines,
-VitaminC, LLM-AggreFact, PAWS, entailment corpora, the natural sources that are stored as pair files; and what they
-have in common.
+VitaminC, LLM-AggreFact, PAWS, entailment corpora, and what is stored as pairs: the natural sources, and our everyday
+statements; and what they have in common.
 
 `split` is the role that is read: "train", "dev" or "test" (None = all). A row becomes one `Pair`, whose interval says
 no more than the label does: a binary source's "unsupported" and a refuted claim are none to partial.
@@ -12,8 +12,8 @@ import hashlib
 import logging
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL, with_distractors
 from citeverifier.data.rows import drawn, read_rows
@@ -22,6 +22,7 @@ from citeverifier.records import Document, Interval, Pair, RecordError, once, pa
 from citeverifier.text.words import detokenised
 
 log = logging.getLogger(__name__)
+EVERYDAY = Path(__file__).parent / "everyday" / "everyday.jsonl"
 
 _SUPPORTED = {1: FULL, 0: BELOW_FULL}
 _LEVELS = {"supported": FULL, "partially_supported": PARTIAL, "not_supported": NONE}
@@ -42,12 +43,15 @@ def labelled_pair(
     documents: Iterable[Document],
     label: Interval,
     kind: str = "",
-    context: str | None = None,
+    **known: Any,
 ) -> Pair:
-    """An English pair of a source's record; `kind` names its part of the source, else the source."""
+    """An English pair of a source's record; `kind` names its part of the source, else the source.
+
+    `known`: what else `Pair.of` takes of it (example, statement_id, context, evidence).
+    """
     return Pair.of(
         claim.strip(), documents, id=f"{source}:{identity}", group=f"{source}:{group}",
-        kind=f"labelled:{kind or source}", context=context, support=label,
+        kind=f"labelled:{kind or source}", support=label, **known,
     )  # fmt: skip
 
 
@@ -75,6 +79,15 @@ def load_natural(name: str, folder: str | Path, split: str | None, shares: Mappi
         known = ", ".join(sorted(path.name.removesuffix(".jsonl.gz") for path in Path(folder).glob("*.jsonl.gz")))
         raise ValueError(f"data.name: expected one of {known or 'none'} ({folder}), got {name!r}")
     return in_split(read_jsonl(file, once(pair_from_json, lambda pair: pair.id)), split, shares)
+
+
+def load_everyday(split: str | None = "test") -> list[Pair]:
+    """Our everyday statements with false twins, in both languages (`everyday/README.md`); a twin follows its statement.
+
+    They are there to measure on: never to train, tune or fit thresholds on.
+    """
+    measured_only("everyday", split)
+    return list(read_jsonl(EVERYDAY, pair_from_json))
 
 
 def load_factcg(path: str | Path, split: str | None = None, shares: Mapping[str, float] = SHARES) -> list[Pair]:
@@ -112,9 +125,12 @@ def load_wice(path: str | Path, split: str | None = None) -> list[Pair]:
         titled = bool(sentences) and sentences[0].startswith("TITLE: ")
         title = sentences[0].removeprefix("TITLE: ") if titled else ""
         document = Document(title, " ".join(sentences[titled:]))
-        label = row.interval("label", _LEVELS)
-        pair = labelled_pair("wice", row.number, str(row["meta"]["id"]), row["claim"], [document], label)
-        pairs.append(replace(pair, evidence=tuple(sentences[i] for i in chosen)))
+        pairs.append(
+            labelled_pair(
+                "wice", row.number, row["meta"]["id"], row["claim"], [document], row.interval("label", _LEVELS),
+                evidence=[sentences[i] for i in chosen],
+            )
+        )  # fmt: skip
     return pairs
 
 
@@ -161,19 +177,15 @@ def load_gensearch(path: str | Path, split: str | None = None) -> list[Pair]:
             continue
         title = row.values.get("source_content_title") or row.values.get("source_title") or ""
         document = Document(title, row["source_text"].strip())
-        pair = labelled_pair(
-            "gensearch", row.number, row["query"], row["statement"], [document], label, context=row["query"]
-        )
         answer = "gensearch:" + digest("\n".join((row["query"], row["response"])))
         lines = (row.values.get("source_localized_evidence") or "").splitlines()
         pairs.append(
-            replace(
-                pair,
-                example=answer,
-                statement_id=f"{answer}/{digest(row['statement'])}",
-                evidence=tuple(line.strip() for line in lines if line.strip()),
+            labelled_pair(
+                "gensearch", row.number, row["query"], row["statement"], [document], label, context=row["query"],
+                example=answer, statement_id=f"{answer}/{digest(row['statement'])}",
+                evidence=[line.strip() for line in lines if line.strip()],
             )
-        )
+        )  # fmt: skip
     if empty:
         log.warning("%s: %d citations of pages without text left out", path, empty)
     return pairs
@@ -186,14 +198,14 @@ def load_vitaminc(path: str, split: str = "test", rows: int | None = None) -> li
     all.
     """
     columns = {"unique_id": str, "case_id": str, "page": str, "claim": str, "evidence": str, "label": str}
-    pairs = []
-    for row in drawn(read_rows(path, columns, split=split), rows):
-        documents = [Document(row["page"], row["evidence"].strip())]
-        label = row.interval("label", _REVISIONS)
-        kind = f"vitaminc:{row['label'].lower().replace(' ', '-')}"
-        pair = labelled_pair("vitaminc", row["unique_id"], row["page"], row["claim"], documents, label, kind)
-        pairs.append(replace(pair, example=f"vitaminc:{row['case_id']}"))
-    return pairs
+    return [
+        labelled_pair(
+            "vitaminc", row["unique_id"], row["page"], row["claim"], [Document(row["page"], row["evidence"].strip())],
+            row.interval("label", _REVISIONS), kind=f"vitaminc:{row['label'].lower().replace(' ', '-')}",
+            example=f"vitaminc:{row['case_id']}",
+        )
+        for row in drawn(read_rows(path, columns, split=split), rows)
+    ]  # fmt: skip
 
 
 def load_paws(path: str, split: str = "test", rows: int | None = None) -> list[Pair]:
@@ -227,11 +239,14 @@ def load_nli(path: str, split: str = "test", rows: int | None = None) -> list[Pa
         row.check({premise: str, claim: str, key: object})
         if row[key] in (-1, "-"):
             continue
-        support = row.interval(key, _ENTAILMENTS)
-        kind = f"{source}:{_NUMBERED.get(row[key], row[key])}"
-        group, documents = digest(row[premise]), [Document("", row[premise].strip())]
-        pair = labelled_pair(source, f"{split}-{row.number}", group, row[claim], documents, support, kind)
-        pairs.append(replace(pair, example=pair.group))
+        group = digest(row[premise])
+        pairs.append(
+            labelled_pair(
+                source, f"{split}-{row.number}", group, row[claim], [Document("", row[premise].strip())],
+                row.interval(key, _ENTAILMENTS), kind=f"{source}:{_NUMBERED.get(row[key], row[key])}",
+                example=f"{source}:{group}",
+            )
+        )  # fmt: skip
     return pairs
 
 

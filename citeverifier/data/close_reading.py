@@ -13,115 +13,74 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Any
 
-from annotated_types import MinLen
-
-from citeverifier.data.pair_recipes import BELOW_FULL, FULL, PARTIAL
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL, PARTIAL, irrelevant
 from citeverifier.data.splits import in_split
-from citeverifier.record_rules import Position, Text, null_is
-from citeverifier.records import (
-    Document,
-    Documents,
-    Interval,
-    Lang,
-    Pair,
-    RecordError,
-    Support,
-    read_jsonl,
-    read_record,
-)
+from citeverifier.records import Document, Interval, Pair, read_jsonl
 from citeverifier.text.changed_words import changed_words
 
-Wording = Literal["close", "plain", "turned"]
 FOLDER = Path(__file__).parent / "close_reading"
 _SHARES = {"train": 0.88, "dev": 0.04, "test": 0.08}
-_SHARES_OF_TURNED = {"train": 0.7, "dev": 0.1, "test": 0.2}  # a smaller set
+SHARES = {"close": _SHARES, "plain": _SHARES, "turned": {"train": 0.7, "dev": 0.1, "test": 0.2}}  # by wording
+
+Asked = tuple[tuple[Document, ...], str, Interval, str, str]  # premise, key of the text, label, ends of both ids
 
 
-@dataclass(frozen=True, slots=True)
-class PassageStatement:
-    """A statement about a passage, with its twin or with what supports less of it."""
-
-    lang: Lang
-    text: Text
-    twin: str | None = None
-    kind: Annotated[str, null_is("")] = ""
-    needs: Annotated[tuple[Position, ...], null_is(())] = ()
-    support: Literal["full", "partial", "untold"] = "full"
-
-    def __post_init__(self) -> None:
-        if self.twin is not None and self.support != "full":
-            raise RecordError(f"key 'twin': expected none for a statement of support {self.support}, got {self.twin!r}")
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """One or two documents and the statements about them; in `turned`, where given, their twins are the true ones."""
-
-    lang: Lang
-    documents: Documents
-    statements: Annotated[tuple[PassageStatement, ...], MinLen(1)]
-    turned: Documents | None = None
-
-    def __post_init__(self) -> None:
-        for number, statement in enumerate(self.statements):
-            if self.turned and statement.twin is None:
-                raise RecordError(
-                    f"key 'statements[{number}].twin': expected one, since the passage is turned, got none"
-                )
-            if outside := [position for position in statement.needs if position >= len(self.documents)]:
-                raise RecordError(
-                    f"key 'statements[{number}].needs': expected 0-based document positions below "
-                    f"{len(self.documents)}, got {outside[0]}"
-                )
-
-
-def load_close_reading(
-    split: str | None = "test",
-    wording: Wording = "close",
-    shares: Mapping[str, float] | None = None,
-    path: str | Path | None = None,
-) -> list[Pair]:
-    """The pairs of a split of the passages of a `wording`, or of a file, by passage; a twin follows its statement.
+def load_close_reading(split: str | None = "test", wording: str = "close") -> list[Pair]:
+    """The pairs of a split of the passages of a `wording`, by passage; a twin follows its statement.
 
     Of a passage that is told twice a statement and its twin are asked of both tellings: so each text is true once and
     false once. The words that a twin has otherwise are its `unsupported` spans, where few differ.
 
     Over two documents a statement that one of them bears out alone is asked of that one, too (full), and one that needs
     both of one of them (none to partial). In training and dev a passage's first statement is also asked of the passage
-    before (none): else no pair would be below partial for certain. Raises RecordError with file:line at a bad line,
-    ValueError at another wording.
+    before (none): else no pair would be below partial for certain. Raises ValueError at another split or wording.
     """
-    if wording not in get_args(Wording):
-        raise ValueError(f"data.wording: expected one of {', '.join(get_args(Wording))}, got {wording!r}")
-    shares = shares or (_SHARES_OF_TURNED if wording == "turned" else _SHARES)
-    passages = read_jsonl(path or FOLDER / f"{wording}.jsonl.gz", lambda row: read_record(Passage, row))
-    pairs = _marked(in_split([pair for passage in passages for pair in _pairs(passage)], split, shares))
+    if wording not in SHARES:
+        raise ValueError(f"data.wording: expected one of {', '.join(SHARES)}, got {wording!r}")
+    passages = read_jsonl(FOLDER / f"{wording}.jsonl.gz", dict)
+    pairs = _marked(in_split([pair for passage in passages for pair in pairs_of(passage)], split, SHARES[wording]))
     return list(_with_irrelevant(pairs)) if split in ("train", "dev") else pairs
 
 
-def _pairs(passage: Passage) -> Iterator[Pair]:
-    text = "\n".join(document.text for document in passage.documents)
+def pairs_of(passage: Mapping[str, Any]) -> Iterator[Pair]:
+    """The pairs of a line, a twin's words not yet marked."""
+    documents, turned = (tuple(Document(**each) for each in passage.get(key, ())) for key in ("documents", "turned"))
+    text = "\n".join(document.text for document in documents)
     example = f"close_reading:{hashlib.sha256(text.encode()).hexdigest()[:10]}"
-    for number, statement in enumerate(passage.statements):
-        name = f"{example}/{number}"
-        if statement.support != "full":
-            label = PARTIAL if statement.support == "partial" else BELOW_FULL
-            yield _pair(passage.documents, statement.text, statement.lang, example, name, statement.support, label)
-            continue
-        for documents, tail, label in _premises(passage.documents, statement.needs, number):
-            yield _pair(documents, statement.text, statement.lang, example, name, statement.kind, label, tail)
-            if statement.twin is not None and label == FULL:
-                twin = f"{name}/corrupted"
-                yield _pair(documents, statement.twin, statement.lang, example, twin, statement.kind, BELOW_FULL, tail)
-        if passage.turned is not None and statement.twin is not None:
-            yield _pair(passage.turned, statement.twin, statement.lang, example, f"{name}/turned", statement.kind, FULL)
-            twin = f"{name}/turned/corrupted"
-            yield _pair(passage.turned, statement.text, statement.lang, example, twin, statement.kind, BELOW_FULL)
+    for number, statement in enumerate(passage["statements"]):
+        kind = f"close_reading:{statement.get('kind') or statement['support']}"
+        for premise, key, label, end, own_end in _asked(statement, number, documents, turned):
+            name = f"{example}/{number}{end}"
+            yield Pair.of(
+                statement[key], premise, statement["lang"], id=name + own_end, example=example, statement_id=name,
+                group=example, kind=f"twin_{kind}" if end.endswith("/corrupted") else kind, support=label,
+            )  # fmt: skip
+
+
+def _asked(
+    statement: Mapping[str, Any], number: int, documents: tuple[Document, ...], turned: tuple[Document, ...]
+) -> Iterator[Asked]:
+    """Of the documents together, of one by itself where `needs` says what it then supports, of the other telling."""
+    if "twin" not in statement:
+        yield documents, "text", PARTIAL if statement["support"] == "partial" else BELOW_FULL, "", ""
+        return
+    yield documents, "text", FULL, "", ""
+    yield documents, "twin", BELOW_FULL, "/corrupted", ""
+    needs = statement.get("needs", ())
+    if needs and len(documents) > 1:
+        position = needs[number % len(needs)]
+        alone, end = (documents[position],), f"/{position}"
+        yield alone, "text", FULL if len(needs) == 1 else BELOW_FULL, "", end
+        if len(needs) == 1:
+            yield alone, "twin", BELOW_FULL, "/corrupted", end
+    if turned:
+        yield turned, "twin", FULL, "/turned", ""
+        yield turned, "text", BELOW_FULL, "/turned/corrupted", ""
 
 
 def _marked(pairs: Sequence[Pair]) -> list[Pair]:
@@ -137,33 +96,8 @@ def _marked(pairs: Sequence[Pair]) -> list[Pair]:
 def _with_irrelevant(pairs: Iterable[Pair]) -> Iterator[Pair]:
     before: tuple[Document, ...] = ()
     for _, group in groupby(pairs, key=lambda pair: pair.example):
-        of_passage = list(group)
-        first = of_passage[0]
+        first, *others = group
         if before:
-            yield replace(
-                first, id=f"{first.id}/irrelevant", documents=before, kind="close_reading:irrelevant",
-                support_min=Support.NONE, support_max=Support.NONE,
-            )  # fmt: skip
-        yield from of_passage
+            yield irrelevant(first, f"{first.id}/irrelevant", before, "close_reading:irrelevant")
+        yield from (first, *others)
         before = first.documents
-
-
-def _premises(
-    documents: tuple[Document, ...], needs: tuple[int, ...], number: int
-) -> Iterator[tuple[tuple[Document, ...], str, Interval]]:
-    """The documents together, and one by itself where `needs` says what it then supports."""
-    yield documents, "", FULL
-    if len(documents) > 1 and needs:
-        position = needs[number % len(needs)]
-        yield (documents[position],), f"/{position}", FULL if len(needs) == 1 else BELOW_FULL
-
-
-def _pair(
-    documents: tuple[Document, ...], text: str, lang: str, example: str, name: str, kind: str, label: Interval,
-    tail: str = "",
-) -> Pair:  # fmt: skip
-    marked = f"twin_close_reading:{kind}" if name.endswith("/corrupted") else f"close_reading:{kind}"
-    return Pair.of(
-        text, documents, lang, id=name + tail, example=example, statement_id=name, group=example, kind=marked,
-        support=label,
-    )  # fmt: skip

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from citeverifier.records import Pair, RecordError, decode_line, open_text, pair_from_json
+from citeverifier.records import Pair, RecordError, decode_line, numbered_lines, pair_from_json
 
 _COLUMNS = ("id", "example", "statement_id", "lang", "group", "statement", "documents", "context", "kind")
 _BATCH = 1024  # rows of a parquet file that are decoded at once
@@ -46,16 +46,9 @@ def read_blocks(path: Path, size: int, lang: str | None = None) -> Iterator[list
 
     Raises ValueError where a parquet file has no columns `statement` and `documents`, or is none.
     """
-    records: Iterator[tuple[int, Any]] = _parquet(path) if path.suffix == ".parquet" else _json_lines(path)
+    records: Iterator[tuple[int, Any]] = _parquet(path) if path.suffix == ".parquet" else numbered_lines(path)
     while block := [_row(path, number, record, lang) for number, record in islice(records, size)]:
         yield block
-
-
-def _json_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield number, line
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -73,11 +66,8 @@ def _parquet(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
                 f"{path}: expected columns statement and documents (a list of title and text), "
                 f"got {', '.join(file.schema_arrow.names)}"
             )
-        number = 0
-        for batch in file.iter_batches(_BATCH, columns=columns, use_threads=False):
-            for record in batch.to_pylist():
-                number += 1
-                yield number, record
+        batches = file.iter_batches(_BATCH, columns=columns, use_threads=False)
+        yield from enumerate((record for batch in batches for record in batch.to_pylist()), 1)
 
 
 def _row(path: Path, number: int, record: bytes | Mapping[str, Any], lang: str | None) -> CorpusRow:

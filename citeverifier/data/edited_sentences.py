@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL
-from citeverifier.data.perturb import names, numbers, other_number
+from citeverifier.data.perturb import either_way, names, numbers, other_number, place_of
 from citeverifier.records import Document, Interval, Pair
 from citeverifier.text.language import Language, guess_language, language
 from citeverifier.text.sentences import sentences
@@ -127,8 +127,7 @@ def _edit(
 
 def _places(sentence: str, facts: Iterable[str]) -> list[tuple[int, int]]:
     """Where each fact first stands in the sentence, as words of its own."""
-    found = [re.search(rf"(?<!\w){re.escape(fact)}(?!\w)", sentence) for fact in facts]
-    return sorted(match.span() for match in found if match)
+    return sorted(place.span() for fact in facts if (place := place_of(sentence, fact)))
 
 
 def _alike(sentence: str, lang: Language, rng: random.Random) -> list[tuple[int, int]]:
@@ -192,10 +191,9 @@ def _word(sentence: str, text: str, lang: Language, others: OtherWords, rng: ran
     return [(start, end, rng.choice(alike))] if alike else []
 
 
-def _either(sentence: str, sides: Sequence[Sequence[str]], rng: random.Random) -> list[Exchange]:
+def _either(sentence: str, sides: Sequence[tuple[str, str]], rng: random.Random) -> list[Exchange]:
     """One side of a pair of words by the other; a longer side wins over one that it contains."""
-    both = [(a, b) for a, b in sides] + [(b, a) for a, b in sides]
-    present = [(place, after) for before, after in both for place in _places(sentence, [before])]
+    present = [(place, after) for before, after in either_way(sides) for place in _places(sentence, [before])]
     outer = [
         (start, end, after)
         for (start, end), after in present

@@ -6,7 +6,6 @@ From a published file (question, pars, evidence, label), where claims that share
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,6 @@ from citeverifier.data.rows import SourceRow, drawn, is_hub, read_rows
 from citeverifier.data.splits import SHARES, tie
 from citeverifier.records import Document, Pair, RecordError
 from citeverifier.text.words import detokenised
-
-log = logging.getLogger(__name__)
 
 _LABELS = {"SUPPORTS": FULL, "REFUTES": BELOW_FULL}
 _SENTENCES = 3  # claims with more evidence are left out
@@ -75,10 +72,9 @@ def _pages(row: SourceRow) -> list[str]:
 
 
 def _hub_claims(path: str | Path, split: str | None) -> list[Pair]:
-    pairs, left_out = [], 0
+    pairs = []
     for row in read_rows(path, {"claim": str, "label": str, "evidence": list}, split=split or "train"):
         if row["label"] == "NOT ENOUGH INFO":  # a system chose its evidence
-            left_out += 1
             continue
         label = row.interval("label", _LABELS)
         try:
@@ -91,9 +87,6 @@ def _hub_claims(path: str | Path, split: str | None) -> list[Pair]:
         if 0 < len(evidence) <= _SENTENCES:
             identity, page = f"{split}-{row.number}", evidence[0][0]
             pairs.append(labelled_pair("fever", identity, page, row["claim"], _documents(evidence), label))
-        else:
-            left_out += 1
-    log.debug("%s/%s: %d claims, %d left out", path, split, len(pairs), left_out)
     return pairs
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.data.hotpotqa import HotpotQuestion, plain_example, questions_of_role, with_groups
+from citeverifier.data.hotpotqa import HotpotQuestion, plain_example, positions, questions_of_role, with_groups
 from citeverifier.data.rows import is_hub
 from citeverifier.data.splits import in_split
 from citeverifier.records import Example, RecordError, Statement, read_jsonl
@@ -52,22 +52,18 @@ def load_hotpot_statements(
 
 def _example(row: Mapping[str, Any], question: HotpotQuestion, group: str) -> Example:
     bare = plain_example(question, group)
-    position = {document.title: i for i, document in enumerate(bare.documents)}
-    where = f"authored statements, question {question.id}"
+    position = positions(bare)
+
+    def cited(titles: list[str]) -> tuple[int, ...]:
+        if missing := [title for title in titles if title not in position]:
+            raise RecordError(
+                f"authored statements, question {question.id}: expected titles of the question's paragraphs "
+                f"({', '.join(position)}), got {missing}"
+            )
+        return tuple(sorted(position[title] for title in titles))
+
     statements = tuple(
-        Statement(
-            **item | {key: _positions(item[key], position, where) for key in ("citations", "altered_in")},
-        )
-        for item in row["statements"]
+        Statement(**item | {key: cited(item[key]) for key in ("citations", "altered_in")}) for item in row["statements"]
     )
     meta = dict(bare.meta) | {"source": "hotpot_statements"}
     return replace(bare, lang=row["lang"], statements=statements, meta=meta)
-
-
-def _positions(titles: list[str], position: Mapping[str, int], where: str) -> tuple[int, ...]:
-    missing = [title for title in titles if title not in position]
-    if missing:
-        raise RecordError(
-            f"{where}: expected titles of the question's paragraphs ({', '.join(position)}), got {missing}"
-        )
-    return tuple(sorted(position[title] for title in titles))

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from tqdm.auto import tqdm
 
-from citeverifier.data.perturb import perturb, perturb_answer, with_twin
+from citeverifier.data.perturb import perturb, perturb_answer, supporting_sentence, with_twin
 from citeverifier.data.rows import SourceRow, read_rows
 from citeverifier.data.splits import in_split, tie
 from citeverifier.records import Document, Evidence, Example, RecordError, Statement
@@ -145,20 +145,24 @@ def example_from_question(question: HotpotQuestion, group: str, seed: int) -> Ex
     """The example of one question with two gold paragraphs, its statements made by rule; the same in every run."""
     rng = random.Random(f"{seed}:{question.id}")
     example = plain_example(question, group)
-    documents = example.documents
-    sentences = _supporting_sentences(question, {document.title: i for i, document in enumerate(documents)})
-    statements = [_question_answer(question, documents, rng)]
-    second = _joined(sentences, documents, rng) if rng.random() < 0.5 else None
-    second = second or _supporting(sentences, documents, rng)
-    return replace(example, statements=(*statements, *([second] if second else [])))
+    sentences = _supporting_sentences(question, example)
+    first = _question_answer(question, example, rng)
+    second = _joined(sentences, example.documents, rng) if rng.random() < 0.5 else None
+    second = second or _supporting(sentences, example.documents, rng)
+    return replace(example, statements=(first, second) if second else (first,))
+
+
+def positions(example: Example) -> dict[str, int]:
+    """Where each document stands, by its title."""
+    return {document.title: i for i, document in enumerate(example.documents)}
 
 
 def _text(documents: Iterable[Document]) -> str:
     return "\n".join(f"{document.title}. {document.text}" for document in documents)
 
 
-def _question_answer(question: HotpotQuestion, documents: tuple[Document, ...], rng: random.Random) -> Statement:
-    position = {document.title: i for i, document in enumerate(documents)}
+def _question_answer(question: HotpotQuestion, example: Example, rng: random.Random) -> Statement:
+    documents, position = example.documents, positions(example)
     gold = tuple(sorted({position[title] for title, _ in question.facts if title in position}))
     stem = question.question.rstrip("?").strip() + "?"
     cited = _text(documents[i] for i in gold)
@@ -176,16 +180,12 @@ def _question_answer(question: HotpotQuestion, documents: tuple[Document, ...], 
 
 
 class _Sentence(NamedTuple):
-    document: int
     text: str
-    verbatim: str
-
-    @property
-    def evidence(self) -> Evidence:
-        return Evidence(self.document, self.verbatim)
+    evidence: Evidence  # its document, and how the sentence stands there
 
 
-def _supporting_sentences(question: HotpotQuestion, position: Mapping[str, int]) -> list[_Sentence]:
+def _supporting_sentences(question: HotpotQuestion, example: Example) -> list[_Sentence]:
+    position = positions(example)
     paragraphs = {title: sentences for title, sentences in question.paragraphs if title in position}
     usable = []
     for title, number in question.facts:
@@ -194,7 +194,7 @@ def _supporting_sentences(question: HotpotQuestion, position: Mapping[str, int])
             verbatim = paragraphs[title][number].strip()
             text = resolve_subject(verbatim, title)
             if text is not None and 6 <= len(text.split()) <= 40:
-                usable.append(_Sentence(position[title], text, verbatim))
+                usable.append(_Sentence(text, Evidence(position[title], verbatim)))
     return usable
 
 
@@ -218,35 +218,30 @@ def resolve_subject(sentence: str, title: str, lang: str = LANG) -> str | None:
 def _supporting(sentences: list[_Sentence], documents: tuple[Document, ...], rng: random.Random) -> Statement | None:
     if not sentences:
         return None
-    chosen = rng.choice(sentences)
-    cited = (chosen.document,)
-    twin = perturb(chosen.text, cited=_text([documents[chosen.document]]), context=_text(documents), lang=LANG, rng=rng)
-    span = None if twin is None else twin.before
-    return with_twin(Statement(chosen.text, cited, "supporting_sentence", span, (chosen.evidence,)), twin, cited)
+    text, evidence = rng.choice(sentences)
+    cited = _text([documents[evidence.document]])
+    return supporting_sentence(text, evidence, cited=cited, context=_text(documents), lang=LANG, rng=rng)
 
 
 def _joined(sentences: list[_Sentence], documents: tuple[Document, ...], rng: random.Random) -> Statement | None:
     by_document: dict[int, list[_Sentence]] = {}
     for sentence in sentences:
-        by_document.setdefault(sentence.document, []).append(sentence)
+        by_document.setdefault(sentence.evidence.document, []).append(sentence)
     if len(by_document) != 2:
         return None
     halves = [rng.choice(options) for _, options in sorted(by_document.items())]
     rng.shuffle(halves)
-    if sum(len(half.text.split()) for half in halves) > 50:
+    texts, evidence = zip(*halves, strict=True)
+    if sum(len(text.split()) for text in texts) > 50:
         return None
     altered = rng.randrange(2)
-    cited = _text(documents[half.document] for half in halves)
-    twin = perturb(halves[altered].text, cited=cited, context=_text(documents), lang=LANG, rng=rng)
-    texts = [half.text for half in halves]
-    joined = Statement(
-        join_sentences(*texts), tuple(sorted(by_document)), "joined", None if twin is None else twin.before,
-        tuple(half.evidence for half in halves),
-    )  # fmt: skip
+    cited = _text(documents[each.document] for each in evidence)
+    twin = perturb(texts[altered], cited=cited, context=_text(documents), lang=LANG, rng=rng)
+    span = None if twin is None else twin.before
+    joined = Statement(join_sentences(*texts), tuple(sorted(by_document)), "joined", span, evidence)
     if twin is not None:
-        texts[altered] = twin.text
-        twin = replace(twin, text=join_sentences(*texts))
-    return with_twin(joined, twin, (halves[altered].document,))
+        twin = replace(twin, text=join_sentences(*(twin.text if i == altered else texts[i] for i in (0, 1))))
+    return with_twin(joined, twin, (evidence[altered].document,))
 
 
 def join_sentences(first: str, second: str) -> str:

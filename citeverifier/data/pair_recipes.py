@@ -217,17 +217,10 @@ class _Builder:
             parts.append(languages)
         context = preceding(self.example, self.number) if self.rng.random() < self.recipe.context_share else None
         self.count += 1
-        ending = f"{languages}/{self.count}"
         return _pair(
-            self.example,
-            self.number,
-            ending,
-            ":".join(parts),
-            interval,
-            documents,
-            corrupted=corrupted,
-            context=context,
-        )
+            self.example, self.number, f"{languages}/{self.count}", ":".join(parts), interval, documents,
+            corrupted=corrupted, context=context,
+        )  # fmt: skip
 
 
 def _pair(
@@ -291,16 +284,15 @@ def with_distractors(pairs: Iterable[Pair]) -> Iterator[Pair]:
         rng.shuffle(documents)
         yield replace(pair, documents=tuple(documents))
         if pair.reaches(Support.PARTIAL) and len(others) >= 3 and rng.random() < 0.5:
-            irrelevant = replace(
-                pair, id=f"{pair.id}/irrelevant", documents=tuple(rng.sample(others, rng.randint(1, 3)))
-            )
-            yield _none(irrelevant, f"irrelevant_far:{pair.kind.split(':', 1)[-1]}")
+            kind = f"irrelevant_far:{pair.kind.split(':', 1)[-1]}"
+            yield irrelevant(pair, f"{pair.id}/irrelevant", rng.sample(others, rng.randint(1, 3)), kind)
         rolling.extend((pair.group, document) for document in pair.documents)
 
 
-def _none(pair: Pair, kind: str) -> Pair:
-    """The pair, unsupported."""
-    return replace(pair, kind=kind, support_min=Support.NONE, support_max=Support.NONE)
+def irrelevant(pair: Pair, identity: str, documents: Iterable[Document], kind: str) -> Pair:
+    """The pair with documents that do not support it."""
+    low, high = NONE
+    return replace(pair, id=identity, documents=tuple(documents), kind=kind, support_min=low, support_max=high)
 
 
 def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1)) -> Iterator[Pair]:
@@ -324,8 +316,8 @@ def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1))
                 yield positive
                 near = _by_nearness(cited, others)
                 for n in dict.fromkeys(min(n, len(near)) for n in ns):
-                    negative = replace(positive, id=f"{identity}/{example.lang}/nearest{n}", documents=(near[n - 1],))
-                    yield _none(negative, f"nearest_{n}:{statement.kind}")
+                    name = f"{identity}/{example.lang}/nearest{n}"
+                    yield irrelevant(positive, name, [near[n - 1]], f"nearest_{n}:{statement.kind}")
 
 
 def _by_nearness(document: Document, others: Sequence[Document]) -> list[Document]:

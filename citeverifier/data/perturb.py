@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 
-from citeverifier.records import Statement
+from citeverifier.records import Evidence, Statement
 from citeverifier.text.language import Language, language, words_of_all
 from citeverifier.text.words import words
 
@@ -123,34 +123,28 @@ def other_name(value: str, sources: Sequence[str], avoid: str, lang: str, rng: r
     return None
 
 
-def _replaced(text: str, before: str, after: str | None, rule: str) -> Perturbation | None:
-    """The text with the first `before`, as words of its own, altered; None without another or without a place."""
-    match = re.search(rf"(?<!\w){re.escape(before)}(?!\w)", text)
-    if after is None or match is None:
-        return None
-    return Perturbation(text[: match.start()] + after + text[match.end() :], rule, before, after)
+def place_of(text: str, fact: str) -> re.Match[str] | None:
+    """Where a fact first stands in the text, as words of its own."""
+    return re.search(rf"(?<!\w){re.escape(fact)}(?!\w)", text)
 
 
-_Rule = Callable[[str, str, str, Language, random.Random], Perturbation | None]
+def either_way(sides: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Pairs of words that stand for each other, each from the first side to the second and back."""
+    return [(a, b) for a, b in sides] + [(b, a) for a, b in sides]
 
 
-def _change_number(text: str, before: str, cited: str, context: str, rng: random.Random) -> Perturbation:
+def _altered(text: str, place: re.Match[str], after: str, rule: str) -> Perturbation:
+    return Perturbation(text[: place.start()] + after + text[place.end() :], rule, place.group(), after)
+
+
+def _other_number(text: str, before: str, cited: str, context: str, rng: random.Random) -> Perturbation:
     after = other_number(before, cited, context, rng)
     # The same digits inside another number ("1.82") stay.
-    match = next(match for match in _NUMBER.finditer(text) if match.group() == before)
-    changed = text[: match.start()] + after + text[match.end() :]
-    return Perturbation(changed, "date" if is_year(before) else "number", before, after)
+    place = next(match for match in _NUMBER.finditer(text) if match.group() == before)
+    return _altered(text, place, after, "date" if is_year(before) else "number")
 
 
-def _number_rule(dates: bool) -> _Rule:
-    def rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
-        fitting = [n for n in numbers(text) if is_year(n) == dates]
-        return _change_number(text, rng.choice(fitting), cited, context, rng) if fitting else None
-
-    return rule
-
-
-def _name_rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
+def _other_name(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
     # The statement's first word may be a name, too; the cited documents tell.
     held, of_cited = set(words(cited)), set(names(cited, lang.code))
     first = text.split(" ", 1)[0]
@@ -159,28 +153,35 @@ def _name_rule(text: str, cited: str, context: str, lang: Language, rng: random.
     if not known:
         return None
     before = rng.choice(known)
-    return _replaced(text, before, other_name(before, (cited, context), text, lang.code, rng), "name")
+    after, place = other_name(before, (cited, context), text, lang.code, rng), place_of(text, before)
+    return None if after is None or place is None else _altered(text, place, after, "name")
 
 
-def _exchange_rule(name: str, attribute: str) -> _Rule:
-    """Replaces one side of a language's pairs of words by the other; a longer side wins over one that it contains."""
+def _other_side(text: str, rule: str, sides: Sequence[tuple[str, str]], rng: random.Random) -> Perturbation | None:
+    """One side of a pair of words by the other; a longer side wins over one that it contains."""
+    present = [(place, after) for before, after in either_way(sides) if (place := place_of(text, before))]
+    said = [place.group() for place, _ in present]
+    outer = [
+        (place, after)
+        for place, after in present
+        if not any(place.group() != other and place.group() in other.split() for other in said)
+    ]
+    return _altered(text, *rng.choice(outer), rule) if outer else None
 
-    def rule(text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
-        swaps = getattr(lang, attribute)
-        sides = [(a, b) for a, b in swaps] + [(b, a) for a, b in swaps]
-        present = [(a, b) for a, b in sides if re.search(rf"(?<!\w){re.escape(a)}(?!\w)", text)]
-        present = [(a, b) for a, b in present if not any(a != other and a in other.split() for other, _ in present)]
-        if not present:
-            return None
-        before, after = rng.choice(present)
-        return _replaced(text, before, after, name)
 
-    return rule
+def _by_rule(rule: str, text: str, cited: str, context: str, lang: Language, rng: random.Random) -> Perturbation | None:
+    match rule:
+        case "date" | "number":
+            fitting = [number for number in numbers(text) if is_year(number) == (rule == "date")]
+            return _other_number(text, rng.choice(fitting), cited, context, rng) if fitting else None
+        case "name":
+            return _other_name(text, cited, context, lang, rng)
+        case _:
+            return _other_side(text, rule, lang.opposites if rule == "comparison" else lang.negations, rng)
 
 
 # A negation is a word that statements rarely hold and twins would always hold, so it comes last and seldom.
-_RULES = (_number_rule(dates=True), _number_rule(dates=False), _name_rule, _exchange_rule("comparison", "opposites"))
-_NEGATION = _exchange_rule("negation", "negations")
+_RULES = ("date", "number", "name", "comparison")
 _NEGATION_SHARE = 0.05
 
 
@@ -190,15 +191,22 @@ def perturb(text: str, *, cited: str, context: str, lang: str, rng: random.Rando
     `cited` is the text of its cited documents, `context` that of all documents of its example. The rule is drawn from
     those that apply, with `rng`.
     """
-    words_of = language(lang)
     rules = list(_RULES)
     rng.shuffle(rules)
-    order = [_NEGATION, *rules] if rng.random() < _NEGATION_SHARE else [*rules, _NEGATION]
-    for rule in order:
-        twin = rule(text, cited, context, words_of, rng)
+    for rule in ["negation", *rules] if rng.random() < _NEGATION_SHARE else [*rules, "negation"]:
+        twin = _by_rule(rule, text, cited, context, language(lang), rng)
         if twin is not None and twin.text != text:
             return twin
     return None
+
+
+def supporting_sentence(
+    text: str, evidence: Evidence, *, cited: str, context: str, lang: str, rng: random.Random
+) -> Statement:
+    """What a sentence of one document says, as a statement that cites it, with its twin where a rule applies."""
+    twin = perturb(text, cited=cited, context=context, lang=lang, rng=rng)
+    citations, span = (evidence.document,), None if twin is None else twin.before
+    return with_twin(Statement(text, citations, "supporting_sentence", span, (evidence,)), twin, citations)
 
 
 def perturb_answer(
@@ -210,7 +218,7 @@ def perturb_answer(
         other = no if answer.strip().lower() == yes else yes
         return Perturbation(other, "negation", answer, other)
     if numbers(answer):
-        return _change_number(answer, rng.choice(numbers(answer)), cited, context, rng)
+        return _other_number(answer, rng.choice(numbers(answer)), cited, context, rng)
     # An option that the question itself names ("X or Y?") is the hardest wrong answer.
     options = [n for n in names(question.split(" ", 1)[-1], lang) if not set(words(n)) & set(words(answer))]
     if answer in question and options:

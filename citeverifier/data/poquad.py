@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from citeverifier.data.perturb import names, perturb, perturb_answer, with_twin
+from citeverifier.data.perturb import names, perturb_answer, supporting_sentence, with_twin
 from citeverifier.data.rows import SourceRow, read_rows
-from citeverifier.data.splits import SHARES, split_of
+from citeverifier.data.splits import SHARES, in_split
 from citeverifier.records import Document, Evidence, Example, RecordError, Statement
 from citeverifier.text.sentences import sentences
 
@@ -28,10 +28,13 @@ class _Paragraph(NamedTuple):
 
 
 def load_poquad(path: str | Path, split: str | None = None, shares: Mapping[str, float] = SHARES) -> list[Example]:
-    """Examples in the order of the file; the article is the group. Raises RecordError on rows of another shape."""
+    """Examples in the order of the file; the article is the group.
+
+    Raises RecordError on rows of another shape, ValueError on an unknown split.
+    """
     paragraphs = [paragraph for row in read_rows(path) for paragraph in _paragraphs(row)]
     # Distractors come from the same split, so that no document crosses.
-    inside = [p for p in paragraphs if split is None or split_of(f"poquad:{p.document.title}", shares) == split]
+    inside = in_split(paragraphs, split, shares, lambda paragraph: f"poquad:{paragraph.document.title}")
     return [
         _example(paragraph.document, question, answer, f"poquad:{split}:{i}:{j}", inside, split in ("train", "dev"))
         for i, paragraph in enumerate(inside)
@@ -77,9 +80,9 @@ def _sentence(document: Document, position: int, rng: random.Random) -> Statemen
     standing = [s for s in sentences(document.text, LANG) if 6 <= len(s.split()) <= 40 and names(s[1:], LANG)]
     rng.shuffle(standing)
     for text in standing:
-        twin = perturb(text, cited=document.text, context=document.text, lang=LANG, rng=rng)
-        if twin is not None:
-            evidence = (Evidence(position, text),)
-            statement = Statement(text, (position,), "supporting_sentence", twin.before, evidence)
-            return with_twin(statement, twin, (position,))
+        statement = supporting_sentence(
+            text, Evidence(position, text), cited=document.text, context=document.text, lang=LANG, rng=rng
+        )
+        if statement.corrupted is not None:
+            return statement
     return None

@@ -76,7 +76,7 @@ def _rows(path: str, split: str) -> Iterator[SourceRow]:
             source = sources[row["source_id"]]
             query, context = _asked(source["source_info"])
             values = {"output": row["response"], "quality": row["quality"], "task_type": source["task_type"]}
-            values |= {"query": query, "context": context, "hallucination_labels": json.dumps(row["labels"])}
+            values |= {"query": query, "context": context, "hallucination_labels": row["labels"]}
             yield SourceRow(row.number, row.where, values)
 
 
@@ -90,7 +90,8 @@ def _asked(source: Any) -> tuple[str, str]:
 def _spans(row: SourceRow) -> list[tuple[int, int]]:
     labels = row["hallucination_labels"]
     try:
-        spans = [(label["start"], label["end"]) for label in json.loads(labels)]
+        listed = json.loads(labels) if isinstance(labels, str) else labels
+        spans = [(label["start"], label["end"]) for label in listed]
         if all(isinstance(start, int) and isinstance(end, int) and 0 <= start < end for start, end in spans):
             return spans
         told = "spans of other numbers"
@@ -98,7 +99,7 @@ def _spans(row: SourceRow) -> list[tuple[int, int]]:
         told = type(error).__name__
     raise RecordError(
         f'{row.where}: key \'hallucination_labels\': expected JSON [{{"start": 0, "end": 9, ...}}], '
-        f"got {labels[:60]!r} ({told})"
+        f"got {str(labels)[:60]!r} ({told})"
     )
 
 
@@ -121,8 +122,12 @@ def _answer_pairs(row: SourceRow, spans: list[tuple[int, int]], hub_split: str) 
         )
         low, high = BELOW_FULL if own else FULL
         identity = f"{answer.id}/s{i}"
-        sentence = replace(answer, id=identity, statement_id=identity, statement=text[start:end])
-        pairs.append(replace(sentence, support_min=low, support_max=high, unsupported=own))
+        pairs.append(
+            replace(
+                answer, id=identity, statement_id=identity, statement=text[start:end], support_min=low,
+                support_max=high, unsupported=own,
+            )
+        )  # fmt: skip
     return pairs
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from citeverifier.records import Interval, RecordError, decode_line, open_text
+from citeverifier.records import Interval, RecordError, decode_line, numbered_lines, open_text
 
 _COPY = "refs/convert/parquet"
 _FILES = (".json", ".jsonl", ".gz")
@@ -125,7 +125,9 @@ def read_rows(
             raise ValueError(f"{path}: expected a split {split!r}, got {', '.join(splits)}")
         rows = hub_rows(str(path), split, splits[split if split in splits else "validation"])
     else:
-        rows = _file_rows(Path(path))
+        with open_text(Path(path)) as file:
+            is_list = file.read(1) == b"["
+        rows = _list_rows(Path(path)) if is_list else _line_rows(Path(path))
     for row in rows:
         yield row.check(columns or {})
 
@@ -136,22 +138,13 @@ def hub_rows(path: str, split: str, rows: Iterable[Mapping[str, Any]]) -> Iterat
         yield SourceRow(number, f"{path}/{split}, row {number}", values)
 
 
-def _file_rows(path: Path) -> Iterator[SourceRow]:
-    with open_text(path) as file:
-        is_list = file.read(1) == b"["
-    if is_list:
-        yield from _list_rows(path)
-        return
-    number = 0
-    with open_text(path) as file:
-        for line_number, line in enumerate(file, 1):
-            if line.strip():
-                number += 1
-                where = f"{path}:{line_number}"
-                try:
-                    yield SourceRow(number, where, decode_line(line))
-                except RecordError as error:
-                    raise RecordError(f"{where}: {error}") from None
+def _line_rows(path: Path) -> Iterator[SourceRow]:
+    for number, (line_number, line) in enumerate(numbered_lines(path), 1):
+        where = f"{path}:{line_number}"
+        try:
+            yield SourceRow(number, where, decode_line(line))
+        except RecordError as error:
+            raise RecordError(f"{where}: {error}") from None
 
 
 def _list_rows(path: Path) -> Iterator[SourceRow]:

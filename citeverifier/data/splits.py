@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeVar
 
 from citeverifier.records import Example, Pair
 from citeverifier.text.words import normalise
 
-Grouped = TypeVar("Grouped", bound=Example | Pair)
+Item = TypeVar("Item")
 
 SHARES: Mapping[str, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
@@ -25,13 +26,18 @@ def split_of(group: str, shares: Mapping[str, float] = SHARES) -> str:
     return list(shares)[-1]
 
 
-def in_split(records: Iterable[Grouped], split: str | None, shares: Mapping[str, float] = SHARES) -> list[Grouped]:
+def in_split(
+    records: Iterable[Item],
+    split: str | None,
+    shares: Mapping[str, float] = SHARES,
+    group: Callable[[Item], str] = attrgetter("group"),
+) -> list[Item]:
     """The records whose group falls into `split`; all of them for None. Raises ValueError on an unknown split."""
     if split is None:
         return list(records)
     if split not in shares:
         raise ValueError(f"expected a split of {', '.join(shares)} (or null for everything), got {split!r}")
-    return [record for record in records if split_of(record.group, shares) == split]
+    return [record for record in records if split_of(group(record), shares) == split]
 
 
 def tie(keys: Sequence[Iterable[str]]) -> list[str]:

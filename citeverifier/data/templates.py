@@ -86,12 +86,7 @@ def fill(gender: str, names: Mapping[str, Any], chance: random.Random) -> dict[s
 
 def numbers(chance: random.Random) -> dict[str, int]:
     """Numbers, years and percentages, the smaller one of each two first."""
-    n, m = ordered(GENITIVE, chance)
-    y, z = ordered(range(1850, 2020), chance)
-    p, q = ordered(range(5, 50), chance)
+    (n, m), (y, z), (p, q) = (
+        sorted(chance.sample(values, 2)) for values in (GENITIVE, range(1850, 2020), range(5, 50))
+    )
     return {"n": n, "m": m, "d": m - n, "y": y, "z": z, "p": p, "q": q, "r": 100 - p}
-
-
-def ordered(values: Sequence[int], chance: random.Random) -> list[int]:
-    """Two different values, the smaller one first."""
-    return sorted(chance.sample(values, 2))

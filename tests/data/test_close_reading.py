@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,70 +12,61 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
-from citeverifier.data.close_reading import FOLDER, Wording, load_close_reading
+from citeverifier.data.close_reading import FOLDER, SHARES, load_close_reading, pairs_of
 from citeverifier.metrics.decisions import auroc
-from citeverifier.records import Pair, RecordError, Support
+from citeverifier.records import LANGUAGES, Pair, Support, read_jsonl
 from citeverifier.text.words import words
 
-WORDINGS: tuple[Wording, ...] = ("close", "plain")
+WORDINGS = ("close", "plain")
 PAIRS = {wording: load_close_reading(None, wording) for wording in WORDINGS}
 CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
 TURNED = CARD.partition("*turned*")[2].partition("All are split")[0]
 # asked of all documents
 DECIDED = {wording: [pair for pair in pairs if pair.id == pair.statement_id] for wording, pairs in PAIRS.items()}
 OVERLAP = {"close": (0.38, 0.55), "plain": (0.45, 0.62)}  # a quarter of the plain twins have a word of their own
+BELOW = (Support.NONE, Support.PARTIAL)
 
 
-def one_passage(tmp_path: Path, *statements: dict[str, object]) -> Path:
+def test_a_line_becomes_its_pairs() -> None:
     documents = [{"title": "Harbour", "text": "The Marlin left at six."}, {"title": "", "text": "It was early."}]
-    line = {"lang": "en", "documents": documents, "statements": list(statements)}
-    file = tmp_path / "passages.jsonl"
-    file.write_text(json.dumps(line) + "\n", encoding="utf-8")
-    return file
-
-
-def test_a_line_becomes_its_pairs(tmp_path: Path) -> None:
-    file = one_passage(
-        tmp_path,
+    statements = [
         {"lang": "en", "text": "It left at six.", "twin": "It left at seven.", "kind": "date", "needs": [0]},
         {"lang": "pl", "text": "Marlin wypłynął wcześnie, o szóstej.", "twin": "Później.", "kind": "order",
          "needs": [0, 1]},
         {"lang": "en", "text": "It left at six and came back.", "support": "partial"},
         {"lang": "en", "text": "It was full.", "support": "untold"},
-    )  # fmt: skip
-    pairs = load_close_reading(None, path=file)
-    full, below = (Support.FULL, Support.FULL), (Support.NONE, Support.PARTIAL)
+    ]  # fmt: skip
+    pairs = list(pairs_of({"lang": "en", "documents": documents, "statements": statements}))
+    full = (Support.FULL, Support.FULL)
     read = [
         (pair.id.split("/", 1)[1], pair.kind, len(pair.documents), (pair.support_min, pair.support_max))
         for pair in pairs
     ]
     assert read == [
         ("0", "close_reading:date", 2, full),
-        ("0/corrupted", "twin_close_reading:date", 2, below),
+        ("0/corrupted", "twin_close_reading:date", 2, BELOW),
         ("0/0", "close_reading:date", 1, full),
-        ("0/corrupted/0", "twin_close_reading:date", 1, below),
+        ("0/corrupted/0", "twin_close_reading:date", 1, BELOW),
         ("1", "close_reading:order", 2, full),
-        ("1/corrupted", "twin_close_reading:order", 2, below),
-        ("1/1", "close_reading:order", 1, below),
+        ("1/corrupted", "twin_close_reading:order", 2, BELOW),
+        ("1/1", "close_reading:order", 1, BELOW),
         ("2", "close_reading:partial", 2, (Support.PARTIAL, Support.PARTIAL)),
-        ("3", "close_reading:untold", 2, below),
+        ("3", "close_reading:untold", 2, BELOW),
     ]
     assert [pair.lang for pair in pairs[4:6]] == ["pl", "pl"]
     assert pairs[2].documents[0].title == "Harbour"
 
 
-def test_of_a_passage_told_twice_each_text_is_true_once(tmp_path: Path) -> None:
-    line = {
+def test_of_a_passage_told_twice_each_text_is_true_once() -> None:
+    passage = {
         "lang": "en",
         "documents": [{"title": "Cup", "text": "Ilk beat Bray."}],
         "turned": [{"title": "Cup", "text": "Bray was too fast for Ilk."}],
         "statements": [{"lang": "en", "text": "Ilk won.", "twin": "Bray won.", "kind": "role"}],
     }
-    file = tmp_path / "turned.jsonl"
-    file.write_text(json.dumps(line) + "\n", encoding="utf-8")
     read = [
         (pair.id.split("/", 1)[1], pair.statement, pair.documents[0].text[:3], pair.kind, pair.support_min)
-        for pair in load_close_reading(None, path=file)
+        for pair in pairs_of(passage)
     ]
     assert read == [
         ("0", "Ilk won.", "Ilk", "close_reading:role", Support.FULL),
@@ -85,33 +74,38 @@ def test_of_a_passage_told_twice_each_text_is_true_once(tmp_path: Path) -> None:
         ("0/turned", "Bray won.", "Bra", "close_reading:role", Support.FULL),
         ("0/turned/corrupted", "Ilk won.", "Bra", "twin_close_reading:role", Support.NONE),
     ]
-    line["statements"] = [{"lang": "en", "text": "Ilk won.", "support": "untold"}]
-    file.write_text(json.dumps(line) + "\n", encoding="utf-8")
-    with pytest.raises(RecordError, match=r"key 'statements\[0\]\.twin': expected one, since the passage is turned"):
-        load_close_reading(None, path=file)
+
+
+@pytest.mark.parametrize("wording", SHARES)
+def test_each_line_is_well_formed(wording: str) -> None:
+    for number, passage in enumerate(read_jsonl(FOLDER / f"{wording}.jsonl.gz", dict), 1):
+        where = f"{wording}:{number}"
+        assert passage.keys() - {"turned"} == {"lang", "documents", "statements"}, where
+        assert all(document["text"].strip() for document in [*passage["documents"], *passage.get("turned", [])]), where
+        for statement in passage["statements"]:
+            told = {"twin", "kind"} if "twin" in statement else {"support"}
+            assert statement.keys() - {"needs"} == {"lang", "text"} | told, where
+            assert {statement["lang"], passage["lang"]} <= set(LANGUAGES), where
+            assert all(str(value).strip() for value in statement.values()), where
+            assert set(statement.get("needs", ())) <= set(range(len(passage["documents"]))), where
+            assert statement.get("support", "untold") in ("partial", "untold"), where
+            assert "twin" in statement or not passage.keys() & {"turned"}, where
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("split", "wording", "said"),
     [
-        ({"support": "none"}, "key 'statements[0].support': expected"),
-        ({"needs": [2]}, "key 'statements[0].needs': expected 0-based document positions below 2, got 2"),
-        ({"support": "partial", "twin": "It stayed."}, "key 'twin': expected none for a statement of support partial"),
+        ("test", "loose", r"data\.wording: expected one of close, plain, turned, got 'loose'"),
+        ("validation", "turned", "expected a split of train, dev, test .*, got 'validation'"),
     ],
 )
-def test_a_bad_line_is_named(tmp_path: Path, wrong: dict[str, object], said: str) -> None:
-    file = one_passage(tmp_path, {"lang": "en", "text": "It left."} | wrong)
-    with pytest.raises(RecordError, match=f"{re.escape(str(file))}:1: .*{re.escape(said)}"):
-        load_close_reading(None, path=file)
-
-
-def test_another_wording_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"data\.wording: expected one of close, plain, turned, got 'loose'"):
-        load_close_reading("test", "loose")  # type: ignore[arg-type]
+def test_another_wording_or_split_is_refused(split: str, wording: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        load_close_reading(split, wording)
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
-def test_ids_are_unique_and_twins_differ(wording: Wording) -> None:
+def test_ids_are_unique_and_twins_differ(wording: str) -> None:
     assert len({pair.id for pair in PAIRS[wording]}) == len(PAIRS[wording])
     texts = {pair.id: pair.statement for pair in DECIDED[wording]}
     twins = [name for name in texts if name.endswith("/corrupted")]
@@ -144,7 +138,7 @@ def test_training_and_dev_have_irrelevant_passages_too() -> None:
 
 @pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("lang", ["en", "pl"])
-def test_neither_words_nor_length_nor_overlap_tell_true_from_false(lang: str, wording: Wording) -> None:
+def test_neither_words_nor_length_nor_overlap_tell_true_from_false(lang: str, wording: str) -> None:
     some = [pair for pair in DECIDED[wording] if pair.lang == lang]
     true = np.array([pair.support_min == Support.FULL for pair in some])
     model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(solver="liblinear"))
@@ -183,7 +177,7 @@ def overlap(pair: Pair) -> float:
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
-def test_the_card_counts_what_is_there(wording: Wording) -> None:
+def test_the_card_counts_what_is_there(wording: str) -> None:
     counts = Counter(pair.kind.split(":")[1] for pair in DECIDED[wording] if pair.kind.startswith("twin_"))
     rows = re.findall(r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \|", CARD, flags=re.MULTILINE)
     told = {row[0]: int(row[1 + WORDINGS.index(wording)].replace(",", "")) for row in rows}

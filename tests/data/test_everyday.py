@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from citeverifier.data.everyday import EVERYDAY, load_everyday
+from citeverifier.data.claims import EVERYDAY, load_everyday
 from citeverifier.records import Support
 
 PAIRS = load_everyday()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from difflib import SequenceMatcher
 from functools import cache
@@ -17,11 +16,9 @@ from citeverifier.data.hotpotqa import questions_of
 from citeverifier.data.rows import read_rows
 from citeverifier.records import RecordError
 
-REAL = os.environ.get("CITEVERIFIER_REAL_DATA")
 ROLES = {"dev": "test", "train": None}  # part -> the role that reads it whole
 EDITS = {"date", "number", "name", "relation", "comparison", "negation"}
 KINDS = {"single", "joined", "comparison", "bridge"}
-needs_hotpotqa = pytest.mark.skipif(REAL is None, reason="needs HotpotQA: CITEVERIFIER_REAL_DATA names its folder")
 
 
 @cache
@@ -33,8 +30,8 @@ def tokens(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def official(part: str) -> Path:
-    return Path(str(REAL)) / "hotpotqa" / f"hotpot_distractor_{part}_sample.json.gz"
+def official(real_data: Path, part: str) -> Path:
+    return real_data / "hotpotqa" / f"hotpot_distractor_{part}_sample.json.gz"
 
 
 def written(part: str, tmp_path: Path, *, drop_title: bool = False, keep: int = 3) -> Path:
@@ -112,10 +109,9 @@ def test_another_revision_of_the_documents_is_an_error(tmp_path: Path) -> None:
         load_hotpot_statements(str(written("dev", tmp_path, drop_title=True)), "test")
 
 
-@needs_hotpotqa
 @pytest.mark.parametrize("part", ROLES)
-def test_all_questions_are_in_hotpotqa_and_no_statement_copies_a_document(part: str) -> None:
-    examples = load_hotpot_statements(str(official(part)), ROLES[part])
+def test_all_questions_are_in_hotpotqa_and_no_statement_copies_a_document(part: str, real_data: Path) -> None:
+    examples = load_hotpot_statements(str(official(real_data, part)), ROLES[part])
     assert len(examples) == len(rows(part))
     for example in examples:
         for statement in example.statements if example.lang == "en" else ():
@@ -126,9 +122,10 @@ def test_all_questions_are_in_hotpotqa_and_no_statement_copies_a_document(part: 
                 assert copied < 9, statement.text
 
 
-@needs_hotpotqa
-def test_no_train_question_shares_a_gold_document_with_dev() -> None:
-    shown = {title for question in questions_of(read_rows(official("dev"))) for title, _ in question.paragraphs}
-    for example in load_hotpot_statements(str(official("train")), None):
+def test_no_train_question_shares_a_gold_document_with_dev(real_data: Path) -> None:
+    shown = {
+        title for question in questions_of(read_rows(official(real_data, "dev"))) for title, _ in question.paragraphs
+    }
+    for example in load_hotpot_statements(str(official(real_data, "train")), None):
         cited = {example.documents[i].title for statement in example.statements for i in statement.citations}
         assert not cited & shown, example.id

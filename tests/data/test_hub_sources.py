@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,24 +77,6 @@ def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
     assert {interval(pair) for pair in padded} == {FULL, NONE}
 
 
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"label": "NEI"}, "key 'label': expected one of 'SUPPORTS', 'REFUTES', got 'NEI'"),
-        (
-            {"evidence": [["P", "S"]]},
-            r"key 'evidence': expected \[\[page, sentence number, sentence\]\], got \"\[\['P', 'S'\]\]\"",
-        ),
-        ({"claim": None}, "key 'claim': expected a string, got NoneType 'None'"),
-    ],
-)
-def test_a_bad_fever_row_is_named(changed: Row, told: str, hub: Write) -> None:
-    good = fever("C.", "SUPPORTS", ("P", "S ."))
-    path = hub(test=[good, good | changed])
-    with pytest.raises(RecordError, match=rf"^{path}/test, row 2: {told}"):
-        load_fever(path, "test")
-
-
 # --- VitaminC ---------------------------------------------------------------------------------------------------------
 
 
@@ -113,8 +96,6 @@ def test_vitaminc_evidence_before_and_after_an_edit(hub: Write) -> None:
     }
     assert pairs[2].kind == "labelled:vitaminc:not-enough-info"
     assert len(load_vitaminc(path, rows=2)) == 2
-    with pytest.raises(RecordError, match=r"/test, row 1: key 'label': expected one of 'SUPPORTS', .* got 'MAYBE'"):
-        load_vitaminc(hub(test=[vitaminc(1, "MAYBE")]))
 
 
 # --- entailment corpora -----------------------------------------------------------------------------------------------
@@ -133,8 +114,6 @@ def test_entailment_rows_of_the_hub(hub: Write) -> None:
     assert [pair.kind.rpartition(":")[2] for pair in pairs[:3]] == ["entailment", "neutral", "contradiction"]
     assert (pairs[0].statement, pairs[0].documents) == ("A person.", (Document("", "A man."),))
     assert [len(load_nli(path, split)) for split in ("train", "dev", "validation")] == [1, 2, 2]
-    with pytest.raises(RecordError, match=r"/test, row 1: key 'label': expected one of .*, got 7"):
-        load_nli(hub(test=[nli("A man.", "A dog.", 7)]))
 
 
 def test_entailment_rows_as_their_corpora_publish_them(tmp_path: Path) -> None:
@@ -197,19 +176,6 @@ def test_llm_aggrefact_rows_keep_their_dataset(hub: Write) -> None:
         load_llm_aggrefact(path, "train")
 
 
-def test_bad_llm_aggrefact_rows_are_named(hub: Write) -> None:
-    path = hub(test=[aggrefact("Wice", "D.", "A.", 1), aggrefact("Wice", "D.", "B.", 2)])
-    with pytest.raises(RecordError, match=r"/test, row 2: key 'label': expected one of 1, 0, got 2$"):
-        load_llm_aggrefact(path)
-    row = aggrefact("Wice", "D.", "A.", 1)
-    del row["doc"]
-    with pytest.raises(
-        RecordError,
-        match=r"/test, row 1: key 'doc': expected a value, got a row with dataset, claim, ",
-    ):
-        load_llm_aggrefact(hub(test=[row]))
-
-
 # --- RAGTruth ---------------------------------------------------------------------------------------------------------
 
 OUTPUT = "Dr. Nowak opened the bridge.  It is long.\nShips pass."
@@ -263,13 +229,28 @@ def test_dev_and_train_are_parts_of_ragtruths_train_split(hub: Write) -> None:
     assert len({pair.example for pair in load_ragtruth(path, "train", {"train": 1.0}, rows=10)}) == 10
 
 
-@pytest.mark.parametrize(
-    "labels", ["[", "{}x", '[{"start": 1}]', '[{"start": 3, "end": 3}]', '[{"start": "1", "end": 2}]', "[1]"]
-)
-def test_bad_spans_are_named(labels: str, hub: Write) -> None:
-    path = hub(test=[ragtruth([]), ragtruth(labels)])
-    with pytest.raises(RecordError, match=r"/test, row 2: key 'hallucination_labels': expected JSON "):
-        load_ragtruth(path)
+# --- bad rows of all of them ------------------------------------------------------------------------------------------
+
+FEVER, LABEL = fever("C.", "SUPPORTS", ("P", "S .")), "key 'label': expected one of "
+BAD_ROWS: list[tuple[Callable[..., list[Pair]], Row, Row, str]] = [
+    (load_fever, FEVER, {"label": "NEI"}, LABEL + "'SUPPORTS', 'REFUTES', got 'NEI'"),
+    (load_fever, FEVER, {"claim": None}, "key 'claim': expected a string, got NoneType 'None'"),
+    (load_fever, FEVER, {"evidence": [["P", "S"]]},
+     "key 'evidence': expected [[page, sentence number, sentence]], got \"[['P', 'S']]\""),
+    (load_vitaminc, vitaminc(1, "SUPPORTS"), {"label": "MAYBE"}, LABEL + "'SUPPORTS', "),
+    (load_nli, nli("A man.", "A dog.", 2), {"label": 7}, LABEL),
+    (load_llm_aggrefact, aggrefact("Wice", "D.", "A.", 1), {"label": 2}, LABEL + "1, 0, got 2"),
+    (load_llm_aggrefact, aggrefact("Wice", "D.", "A.", 1), {"doc": None}, "key 'doc': expected a string, got NoneType"),
+    *((load_ragtruth, ragtruth([]), {"hallucination_labels": labels}, "key 'hallucination_labels': expected JSON ")
+      for labels in ("[", "{}x", '[{"start": 1}]', '[{"start": 3, "end": 3}]', '[{"start": "1", "end": 2}]', "[1]")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("load", "good", "changed", "told"), BAD_ROWS)
+def test_a_bad_row_is_named(load: Callable[..., list[Pair]], good: Row, changed: Row, told: str, hub: Write) -> None:
+    path = hub(test=[good, good | changed])
+    with pytest.raises(RecordError, match="^" + re.escape(f"{path}/test, row 2: {told}")):
+        load(path, "test")
 
 
 # --- HotpotQA ---------------------------------------------------------------------------------------------------------

@@ -41,24 +41,6 @@ from citeverifier.records import (
     write_jsonl,
 )
 
-HOTPOTQA: dict[str, Any] = {
-    "_id": "q1",
-    "question": "Who opened Alpha Bridge?",
-    "answer": "Anna Nowak",
-    "type": "bridge",
-    "supporting_facts": [["Alpha Bridge", 0], ["Beta Tower", 0]],
-    "context": [
-        ["Alpha Bridge", ["Alpha Bridge was opened in 1901 by Anna Nowak."]],
-        ["Beta Tower", ["Beta Tower was built by Jan Kowalski in 1877."]],
-        ["Gamma", ["Gamma has 40 rooms."]],
-    ],
-}
-
-
-def hotpotqa_examples() -> list[Example]:
-    return examples_from_questions([question_from_row(HOTPOTQA, "made")])
-
-
 # --- sniffing ---------------------------------------------------------------------------------------------------------
 
 
@@ -86,8 +68,9 @@ def test_example_and_pair_files(
 @pytest.mark.parametrize("form", ["a list", "a row a line"])
 def test_hotpotqa_files(form: str, tmp_path: Path) -> None:
     file = tmp_path / "hotpot.json"
-    file.write_text(json.dumps([HOTPOTQA]) if form == "a list" else json.dumps(HOTPOTQA) + "\n")
-    assert load(str(file)) == hotpotqa_examples()
+    row = hotpotqa_row(3)
+    file.write_text(json.dumps([row]) if form == "a list" else json.dumps(row) + "\n")
+    assert load(str(file)) == examples_from_questions([question_from_row(row, "made")])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -193,10 +176,6 @@ def test_a_bad_record_is_named(worked_example: Example, tmp_path: Path) -> None:
     write_jsonl(file, [example_to_json(worked_example), {"id": "e", "lang": "en", "documents": []}])
     with pytest.raises(RecordError, match=r"examples\.jsonl:2: key 'documents': expected at least 1 entry, got"):
         load(str(file))
-    hotpot = tmp_path / "hotpot.jsonl"
-    write_jsonl(hotpot, [HOTPOTQA, {"_id": "q2"}])
-    with pytest.raises(RecordError, match=r"hotpot\.jsonl:2: expected a HotpotQA row .* got keys \['_id'\]"):
-        load(str(hotpot))
 
 
 def test_unknown_splits_and_what_leaves_nothing(worked_example: Example, tmp_path: Path) -> None:
@@ -279,14 +258,8 @@ def test_a_fingerprint_is_the_same_on_every_machine() -> None:
 
 def test_a_fingerprint_sees_order_and_content(worked_example: Example, pairs: list[Pair]) -> None:
     other = replace(pairs[0], statement="Another.")
-    lists = (
-        pairs,
-        pairs[::-1],
-        pairs[:-1],
-        [other, *pairs[1:]],
-        [worked_example],
-        [replace(worked_example, lang="pl")],
-    )
+    examples = [worked_example], [replace(worked_example, lang="pl")]
+    lists = (pairs, pairs[::-1], pairs[:-1], [other, *pairs[1:]], *examples)
     assert len({fingerprint(records).sha256 for records in lists}) == 6
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice, pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,19 +41,13 @@ def mini_pairs() -> list[Pair]:
     return list(ordinal_pairs(load_mini()))
 
 
-@pytest.fixture(scope="module")
-def hotpotqa_pairs(real_data: Path) -> list[Pair]:
-    examples = load_hotpotqa(real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz")
-    return list(ordinal_pairs(examples))
-
-
-@pytest.fixture(params=["mini", "hotpotqa"])
+@pytest.fixture(scope="module", params=["mini", "hotpotqa"])
 def source_pairs(request: pytest.FixtureRequest) -> list[Pair]:
     """The pairs of the bundled set, and of HotpotQA where it is there."""
     if request.param == "mini":
         return mini_pairs()
-    pairs: list[Pair] = request.getfixturevalue("hotpotqa_pairs")
-    return pairs
+    file = request.getfixturevalue("real_data") / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz"
+    return list(ordinal_pairs(load_hotpotqa(file)))
 
 
 def interval(pair: Pair) -> Interval:
@@ -356,16 +349,11 @@ def claims(count: int) -> list[Pair]:
     """Claims with one document each, two claims a group."""
     return [
         Pair.of(
-            f"Claim {i}.",
-            [Document(f"g{i // 2}", f"Evidence {i}.")],
-            "en",
-            id=f"c{i}",
-            group=f"g{i // 2}",
-            kind="labelled:made",
-            support=FULL if i % 2 else BELOW_FULL,
+            f"Claim {i}.", [Document(f"g{i // 2}", f"Evidence {i}.")], id=f"c{i}", group=f"g{i // 2}",
+            kind="labelled:made", support=FULL if i % 2 else BELOW_FULL,
         )
         for i in range(count)
-    ]
+    ]  # fmt: skip
 
 
 def test_natural_pairs_are_padded_by_documents_of_other_groups() -> None:

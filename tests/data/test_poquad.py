@@ -102,6 +102,8 @@ def test_no_document_crosses_from_one_split_to_another(file: Path) -> None:
     for name, examples in split.items():
         assert {split_of(example.group, shares) for example in examples} == {name}
     assert not {e.id for e in split["train"]} & {e.id for e in split["dev"]}
+    with pytest.raises(ValueError, match=r"expected a split of train, dev .*, got 'validation'"):
+        load_poquad(file, "validation", shares)
 
 
 def with_question(**changed: Any) -> dict[str, Any]:

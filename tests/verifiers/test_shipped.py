@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from citeverifier.data.everyday import load_everyday
+from citeverifier.data.claims import load_everyday
 from citeverifier.models.checkpoint import packaged
 from citeverifier.records import Support
 from citeverifier.verifiers.ordinal import SHIPPED, OrdinalVerifier
