@@ -17,8 +17,7 @@ from citeverifier.text.answer_reading import read_answer as reading_of
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.words import words
 from data_gen.checks import failure, in_language, is_refusal
-from data_gen.stage import CLOSING, Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
-from data_gen.tools import Tools
+from data_gen.step import CLOSING, Asking, Outcome, Step, Tools, asking, drop, keep, marked, one_by_one
 
 SENTENCE = 200  # characters of one, at most
 _CLOSING_SIGNS = '.!?…"”»)'

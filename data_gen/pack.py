@@ -19,9 +19,8 @@ from citeverifier.data.load import PairBuilder
 from citeverifier.data.splits import SHARES
 from citeverifier.records import Document, Example, example_to_json, pair_to_json, write_jsonl
 from citeverifier.text.words import normalise
-from data_gen.pipeline import file_hash
-from data_gen.stage import read_stage
-from data_gen.tools import split
+from data_gen.stage import file_hash, read_stage
+from data_gen.step import split
 
 SPLITS = ("test", "dev", "train")  # train last: it gives way to the other two
 ENTRY = ("stage", "model", "fingerprint", "prompt", "version")

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from citeverifier.records import Example, RecordError, Statement
 from data_gen.checks import same_words
-from data_gen.stage import Outcome, Step, drop, keep, one_by_one
-from data_gen.tools import Tools
+from data_gen.step import Outcome, Step, Tools, drop, keep, one_by_one
 
 DECISIONS = ("accepted", "corrected", "rejected")
 COLUMNS = (

@@ -27,8 +27,7 @@ from data_gen.checks import (
     same_words,
     strings_schema,
 )
-from data_gen.stage import Asking, Outcome, Step, asking, keep, marked, one_by_one
-from data_gen.tools import Tools
+from data_gen.step import Asking, Outcome, Step, Tools, asking, keep, marked, one_by_one
 
 # The least share of the documents' names that their translations keep (.48 to .8 in the bundled set's own translations,
 # .26 at most in translations of other documents), and of a translated statement's names that the translated documents

@@ -14,7 +14,7 @@ from citeverifier.data.mini import load_mini
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Example
 from citeverifier.verifiers.keyword import Keyword
-from data_gen.tools import Tools
+from data_gen.step import Tools
 
 EN = {example.question: example for example in load_mini(None, "en")}
 PL = {example.id: example for example in load_mini(None, "pl")}

@@ -11,7 +11,7 @@ from llm_server import ScriptedServer
 from scripted_model import competent
 
 from citeverifier.paths import configs_dir
-from data_gen.__main__ import run
+from data_gen.pipeline import run
 
 
 @pytest.fixture

@@ -26,7 +26,8 @@ from scripted_model import TRANSLATIONS, competent, edit, examples, tools
 from citeverifier.llm.prompts import Prompt
 from citeverifier.records import Statement, Support
 from data_gen import answer, corrupt, grounded, point, translate
-from data_gen.stage import Step, Tally, read_stage, run_stage
+from data_gen.stage import Tally, read_stage, run_stage
+from data_gen.step import Step
 
 POLISH = "Wisła jest najdłuższą rzeką w Polsce i płynie przez Warszawę do morza [1]."
 SLOW = Misbehaviour(delay=3.0)

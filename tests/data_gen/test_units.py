@@ -20,8 +20,8 @@ from data_gen.filter import by_verifier
 from data_gen.nearest import distinct, from_nearest_questions, nth_nearest
 from data_gen.questions import read_questions, usable
 from data_gen.review import read_review, write_review
-from data_gen.stage import keep, one_by_one, read_stage, run_stage, without_twin
-from data_gen.tools import split
+from data_gen.stage import read_stage, run_stage
+from data_gen.step import keep, one_by_one, split, without_twin
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 
