@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.evaluation.reporting.tables import markdown
-from data_gen.pack import ENTRY, Packed, packed_rows
+from data_gen.pack import ENTRY, SPLITS, Packed, packed_rows
 
 # What of an output folder is the dataset; stages' files and the review stay at home.
-PUBLISHED = ("README.md", "*.jsonl", "parquet/*.parquet", "provenance.json")
+PUBLISHED = (
+    "README.md",
+    *(f"{beginning}{split}.jsonl" for beginning in ("", "examples_") for split in SPLITS),
+    "parquet/*.parquet",
+    "provenance.json",
+)
 _LICENCES = {"hotpotqa": "cc-by-sa-4.0", "mini": "cc-by-4.0"}
 
 
@@ -108,6 +113,6 @@ def publish(folder: Path, repo_id: str, *, private: bool, api: Any = None) -> st
     api.create_repo(repo_id, repo_type="dataset", private=private, exist_ok=True)
     api.upload_folder(
         repo_id=repo_id, repo_type="dataset", folder_path=str(folder), allow_patterns=list(PUBLISHED),
-        ignore_patterns=["stages/*", "review/*"], commit_message="citeverifier data_gen",
+        commit_message="citeverifier data_gen",
     )  # fmt: skip
     return f"https://huggingface.co/datasets/{repo_id}"

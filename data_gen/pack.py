@@ -102,9 +102,9 @@ def pack(
             names.append(f"examples_{name}.jsonl")
     if not packed.counts:
         raise ValueError("no records left to pack; the table above says where they were dropped")
-    for path in [*folder.glob("*.jsonl")]:
-        if path.name not in names:
-            path.unlink()  # empty
+    for name in (f"{beginning}{part}.jsonl" for beginning in ("", "examples_") for part in SPLITS):
+        if name not in names:
+            (folder / name).unlink(missing_ok=True)  # empty, or left by an earlier run
     for example in (example for file in chains.values() for example in read_stage(file)):
         meta = tidy_meta(example.meta)
         packed.sources[meta["source"] or "unknown"] += 1

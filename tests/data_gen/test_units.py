@@ -315,6 +315,7 @@ def test_only_the_dataset_is_published(tmp_path: Path) -> None:
     (_, made), (_, sent) = api.calls
     assert (made["repo_type"], made["private"]) == ("dataset", True)
     files = ["README.md", "train.jsonl", "parquet/pairs_train.parquet", "stages/main-01-source.jsonl",
-             "review/review.csv", "hydra/config/config.yaml", "stages/x.settings.json", "provenance.json"]  # fmt: skip
-    allowed = filter_repo_objects(files, allow_patterns=sent["allow_patterns"], ignore_patterns=sent["ignore_patterns"])
+             "review/review.csv", "hydra/config/config.yaml", "stages/x.settings.json", "provenance.json",
+             "questions_of_mine.jsonl"]  # fmt: skip
+    allowed = filter_repo_objects(files, allow_patterns=sent["allow_patterns"])
     assert list(allowed) == ["README.md", "train.jsonl", "parquet/pairs_train.parquet", "provenance.json"]
