@@ -21,7 +21,7 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from citeverifier.appending import Appender, cut_half_line, read_rows
+from citeverifier.appending import Appender, read_rows
 from citeverifier.cost import Cost
 from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.records import Example, example_from_json, example_to_json
@@ -94,7 +94,6 @@ def run_stage(name: str, path: Path, records: Iterable[Example], step: Step) -> 
 def _already_there(name: str, path: Path, source: Iterator[Example]) -> Tally:
     """The tally of the lines that the file holds, whose records are taken from the source."""
     tally = Tally(name)
-    cut_half_line(path)
     for number, row in enumerate(read_rows(path), 1):
         example = next(source, None)
         if example is None or [example.id, example.lang] != [row["id"], row["lang"]]:

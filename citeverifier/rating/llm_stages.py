@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from citeverifier.answers.in_step import in_step
-from citeverifier.appending import Appender, cut_half_line, read_rows
+from citeverifier.appending import Appender, read_rows
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.parsing import parse_json
@@ -159,7 +159,6 @@ RATING_SCHEMA = {"type": "integer", "minimum": int(LOWEST), "maximum": int(HIGHE
 def ask_stage(path: Path, llm: LLM, requests: Mapping[str, Request]) -> tuple[dict[str, Reply], Cost]:
     """The reply to each request by its id, and what new ones cost. Raises LLMError."""
     asked = {identity: request_key(llm.options, request) for identity, request in requests.items()}
-    cut_half_line(path)
     known = {
         row["id"]: Reply(row["reply"], row["error"], cached=True, raw=row["raw"])
         for row in read_rows(path)
