@@ -64,13 +64,10 @@ def finish(config: DictConfig, folder: Path, files: Mapping[str, Path]) -> None:
     if config.pipeline.review and config.review.file is None:
         count = write_review(folder / "review" / "review.csv", read_stage(files["main"]))
         print(f"review: {count:,} statements in {folder / 'review'}; come back with review.file=FILE")
-    recipes = {
-        name: PairRecipe(instantiate(node.build), dict(node.sizes), node.get("chain", "main"), node.get("lang"))
-        for name, node in config.pipeline.recipes.items()
-    }
+    made: Any = instantiate(config.pipeline.recipes, _convert_="all")
     packed = pack(
-        files, folder, recipes=recipes, examples=config.pipeline.examples,
-        max_examples=config.pipeline.max_examples, shares=dict(config.splits),
+        files, folder, recipes={name: PairRecipe(**recipe) for name, recipe in made.items()},
+        examples=config.pipeline.examples, max_examples=config.pipeline.max_examples, shares=dict(config.splits),
     )  # fmt: skip
     told = OmegaConf.masked_copy(config, ["pipeline", "verifier", "data", "lang", "limit", "seed"])
     settings: Any = OmegaConf.to_container(told)
