@@ -138,7 +138,7 @@ def request_rate(requests: int, folder: Path) -> dict[str, Any]:
     from citeverifier.verifiers.keyword import Keyword
     from data_gen.answer import by_llm
     from data_gen.stage import run_stage
-    from data_gen.tools import Tools
+    from data_gen.step import Tools
 
     with running_server(LATENCY) as url:
         options = LLMOptions("m", f"{url}/v1", concurrency=IN_FLIGHT, cache=folder / "rate.sqlite")
@@ -178,7 +178,7 @@ def peak_memory(stage: str, count: int) -> float:
     from data_gen.answer import by_llm
     from data_gen.filter import by_verifier
     from data_gen.stage import run_stage
-    from data_gen.tools import Tools
+    from data_gen.step import Tools
 
     with tempfile.TemporaryDirectory() as folder:
         tools = Tools(_AtOnce, Keyword, 13, {"train": 1.0})  # type: ignore[arg-type]

@@ -24,8 +24,9 @@ class Appender:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        cut_half_line(path)
-        self._file = path.open("ab")
+        self._file = path.open("a+b")
+        self._file.seek(0)
+        self._file.truncate(sum(len(line) for line in self._file if line.endswith(b"\n")))
         self._synced = time.monotonic()
 
     def write(self, row: Mapping[str, Any]) -> None:
@@ -46,31 +47,17 @@ class Appender:
         self._file.close()
 
 
-def cut_half_line(path: Path) -> None:
-    """Cut off what follows the last line break: a line that a killed run left half-written."""
-    if not path.is_file():
-        return
-    with path.open("r+b") as file:
-        end = file.seek(0, os.SEEK_END)
-        place = end
-        while place > 0:
-            start = max(0, place - 65536)
-            file.seek(start)
-            line_break = file.read(place - start).rfind(b"\n")
-            if line_break >= 0:
-                place = start + line_break + 1
-                break
-            place = start
-        if place < end:
-            file.truncate(place)
-
-
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of such a file, none where it is missing; raises RecordError with file:line at what is no JSON."""
+    """The rows of such a file, none where it is missing, and without a last line that was left half-written.
+
+    Raises RecordError with file:line at a whole line that is no JSON.
+    """
     if not path.is_file():
         return
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
             try:
                 yield json.loads(line)
             except ValueError as error:

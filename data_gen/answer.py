@@ -17,8 +17,7 @@ from citeverifier.text.answer_reading import read_answer as reading_of
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.words import words
 from data_gen.checks import failure, in_language, is_refusal
-from data_gen.stage import CLOSING, Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
-from data_gen.tools import Tools
+from data_gen.step import CLOSING, Asking, Outcome, Step, Tools, asking, drop, keep, marked, one_by_one
 
 SENTENCE = 200  # characters of one, at most
 _CLOSING_SIGNS = '.!?…"”»)'
@@ -61,11 +60,9 @@ def by_llm(
                 return drop("no JSON", reply.text)
             whole = [sentence for sentence in said if len(sentence[0]) < SENTENCE or sentence[0][-1] in _CLOSING_SIGNS]
             text, cut_off = _with_markers(whole), len(said) - len(whole)
-        outcome = read_answer(example, text, max_words, min_statement_words, max_citations)
-        counts = dict(outcome.counts) | ({"sentence cut off": cut_off} if cut_off else {})
-        meta = {**marked(example, "answer", made_with), "reference": example.answer}
-        records = tuple(replace(record, meta=meta) for record in outcome.records)
-        return replace(outcome, records=records, counts=counts)
+        made = replace(example, meta={**marked(example, "answer", made_with), "reference": example.answer})
+        outcome = read_answer(made, text, max_words, min_statement_words, max_citations)
+        return replace(outcome, counts={**outcome.counts, "sentence cut off": cut_off}) if cut_off else outcome
 
     return asking(ask, tools.llm(), made_with)
 

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.evaluation.reporting.tables import markdown
-from data_gen.pack import ENTRY, Packed, packed_rows
+from data_gen.pack import DATASETS, ENTRY, SPLITS, Packed, packed_rows
 
 # What of an output folder is the dataset; stages' files and the review stay at home.
-PUBLISHED = ("README.md", "*.jsonl", "parquet/*.parquet", "provenance.json")
+PUBLISHED = (
+    "README.md",
+    *(f"{beginning}{split}.jsonl" for beginning in DATASETS.values() for split in SPLITS),
+    "parquet/*.parquet",
+    "provenance.json",
+)
 _LICENCES = {"hotpotqa": "cc-by-sa-4.0", "mini": "cc-by-4.0"}
 
 
@@ -62,10 +67,11 @@ def _front(packed: Packed, unknown: list[str]) -> str:
 
     licences = sorted({_LICENCES[source] for source in packed.sources if source in _LICENCES})
     configs = []
-    for name in (name for name in ("pairs", "examples") if any(dataset == name for dataset, *_ in packed.counts)):
+    for name in DATASETS:
         paths = sorted(path for path in packed.files if path.startswith(f"parquet/{name}_"))
-        files = [{"split": Path(path).stem.removeprefix(f"{name}_"), "path": path} for path in paths]
-        configs.append({"config_name": name, "data_files": files})
+        if paths:
+            files = [{"split": Path(path).stem.removeprefix(f"{name}_"), "path": path} for path in paths]
+            configs.append({"config_name": name, "data_files": files})
     return DatasetCardData(
         language=sorted({lang for _, _, lang, _ in packed.counts}),
         license=licences[0] if len(licences) == 1 and not unknown else "other",
@@ -96,18 +102,17 @@ def _reviews(packed: Packed) -> str:
     return f"## Review\n\n{markdown(['decision', 'reviewer', 'statements'], rows)}\n"
 
 
-def publish(folder: Path, repo_id: str, *, private: bool, api: Any = None) -> str:
-    """Upload the dataset to `repo_id`, made where missing; returns its address. `api`: a huggingface_hub.HfApi.
+def publish(folder: Path, repo_id: str, *, private: bool) -> str:
+    """Upload the dataset to `repo_id`, made where missing; returns its address.
 
     The token comes from the hub's own login or HF_TOKEN, never from a config.
     """
-    if api is None:
-        from huggingface_hub import HfApi
+    from huggingface_hub import HfApi
 
-        api = HfApi()
+    api = HfApi()
     api.create_repo(repo_id, repo_type="dataset", private=private, exist_ok=True)
     api.upload_folder(
         repo_id=repo_id, repo_type="dataset", folder_path=str(folder), allow_patterns=list(PUBLISHED),
-        ignore_patterns=["stages/*", "review/*"], commit_message="citeverifier data_gen",
+        commit_message="citeverifier data_gen",
     )  # fmt: skip
     return f"https://huggingface.co/datasets/{repo_id}"

@@ -18,7 +18,7 @@ from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import normalise, words
-from data_gen.stage import Outcome, drop
+from data_gen.step import Outcome, drop
 
 T = TypeVar("T")
 

@@ -24,9 +24,22 @@ from citeverifier.records import Example, Statement, Support
 from citeverifier.text.words import words
 from citeverifier.verifiers.llm import LLMVerdict
 from data_gen.checks import first_usable, in_language, is_refusal, same_words, stands_in, strings_schema, unaltered
-from data_gen.filter import Checking, judging, premise
-from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one, without_twin
-from data_gen.tools import Tools, number_of
+from data_gen.step import (
+    Asking,
+    Checking,
+    Outcome,
+    Step,
+    Tools,
+    asking,
+    drop,
+    judging,
+    keep,
+    marked,
+    number_of,
+    one_by_one,
+    premise,
+    without_twin,
+)
 
 SCHEMA = strings_schema(before=200, after=200)
 LENGTH = (0.6, 1.6)  # bounds of a twin's words over its statement's

@@ -1,77 +1,15 @@
-"""Stage `filter`: keeps answers whose statements their cited documents support; and asking a verifier for any stage."""
+"""Stage `filter`: keeps answers whose statements their cited documents support."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Literal
 
-from citeverifier.answers.in_step import in_step
-from citeverifier.answers.judging import Judge
-from citeverifier.cost import Cost
-from citeverifier.records import LEVELS, Example, Pair, Support, statement_id
-from data_gen.stage import CLOSING, Outcome, Step, drop, keep, without_twin
-from data_gen.tools import Tools
-
-BATCH = 128  # records whose pairs the verifier scores together
-Verdict = bool | None  # supported or not; None where unscored
-Checking = Generator[list[Pair], list[Verdict], Outcome]
+from citeverifier.records import Example
+from data_gen.step import CLOSING, Checking, Step, Tools, drop, judging, keep, premise, without_twin
 
 _REASONS = {False: "statement not supported", None: "statement unscored"}
-
-
-def judging(check: Callable[[Example], Checking], tools: Tools, level: str, threshold: float | None = None) -> Step:
-    """A step that asks the verifier: `check` yields a record's pairs, gets their verdicts, returns an outcome.
-
-    A pair is supported where its score at `level` reaches the threshold: the given one, else the verifier's own, else
-    0.5. The first outcome of a batch carries what the batch cost. ValueError for level none.
-    """
-    support = Support.parse(level)
-    if support not in LEVELS:
-        raise ValueError(f"level: expected {' or '.join(each.label for each in LEVELS)}, got {level}")
-
-    def run(records: Iterator[Example]) -> Iterator[Outcome]:
-        judge = Judge(tools.verifier())
-        least = judge.thresholds[support] if threshold is None else threshold
-
-        def answer(asked: Sequence[list[Pair]]) -> list[list[Verdict]]:
-            scores = judge.scores([pair for pairs in asked for pair in pairs], support)
-            verdicts = (None if reason is not None else value >= least for value, reason in scores)
-            return [list(islice(verdicts, len(pairs))) for pairs in asked]
-
-        while examples := list(islice(records, BATCH)):
-            first, *others = in_step(map(check, examples), answer)
-            yield replace(first, cost=judge.cost)
-            yield from others
-            judge.cost = Cost()
-
-    return Step(run, judges=True)
-
-
-def premise(example: Example, number: int, positions: Sequence[int], *, corrupted: bool = False) -> Pair:
-    """A statement of the example (or its twin) with these documents, unlabelled."""
-    statement = example.statements[number]
-    identity = statement_id(example, number, corrupted=corrupted)
-    return Pair(
-        id=f"{identity}/{example.lang}/{'-'.join(map(str, positions))}",
-        example=example.id,
-        statement_id=identity,
-        lang=example.lang,
-        group=example.group,
-        statement=(statement.corrupted or "") if corrupted else statement.text,
-        documents=tuple(example.documents[i] for i in positions),
-        kind=statement.kind,
-        context=example.question or None,
-    )
-
-
-def labelled(example: Example, number: int, position: int, kind: str, interval: tuple[Support, Support]) -> Pair:
-    """A statement of the example with one document, its support known; the kind's first word tells ids apart."""
-    pair = premise(example, number, (position,))
-    identity = f"{pair.statement_id}/{example.lang}/{kind.split(':')[0]}/{position}"
-    return replace(pair, id=identity, kind=kind, support_min=interval[0], support_max=interval[1])
 
 
 def by_verifier(

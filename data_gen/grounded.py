@@ -11,9 +11,7 @@ from citeverifier.llm.prompts import Prompt
 from citeverifier.llm.request import Request
 from citeverifier.records import Example, Pair, RecordError, Support
 from data_gen.checks import first_usable, stands_in, strings_schema
-from data_gen.filter import labelled
-from data_gen.stage import Asking, Step, asking, drop, keep, marked
-from data_gen.tools import Tools
+from data_gen.step import Asking, Step, Tools, asking, drop, keep, labelled, marked
 
 SCHEMA = strings_schema(quote=600, support=[level.label for level in Support])
 

@@ -10,23 +10,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice
 
-from citeverifier.records import Document, Example, example_from_json
+from citeverifier.records import Document, Example
 from citeverifier.text.language import language
 from citeverifier.text.words import normalise, words
-from data_gen.filter import Checking, judging, premise
-from data_gen.stage import Outcome, Step, drop, keep, one_by_one
-from data_gen.tools import Tools, split
+from data_gen.stage import read_stage
+from data_gen.step import Checking, Outcome, Step, Tools, drop, judging, keep, one_by_one, premise, split
 
 
 class Neighbours:
-    """An index of the stage before; records lie in its file and are read again when they are found."""
+    """The records of the stage before, to be searched for those of like text, in the same split and language."""
 
     def __init__(self, tools: Tools, text: Callable[[Example], str]) -> None:
         import bm25s
@@ -34,38 +31,23 @@ class Neighbours:
         if tools.before is None:
             raise ValueError("expected a stage before this one, whose file holds what is searched, got none")
         logging.getLogger("bm25s").setLevel(logging.WARNING)
-        self._file, self._tools, self._text = tools.before, tools, text
-        self._places: dict[tuple[str, str], list[tuple[str, int, int]]] = {}  # id, offset of the line, number within it
-        texts: dict[tuple[str, str], list[list[str]]] = {}
-        with self._file.open("rb") as file:
-            offset = 0
-            for line in file:
-                for number, record in enumerate(json.loads(line)["records"]):
-                    example = example_from_json(record)
-                    key = self._key(example)
-                    self._places.setdefault(key, []).append((example.id, offset, number))
-                    texts.setdefault(key, []).append(self._words(example))
-                offset += len(line)
-        self._indexes = {key: bm25s.BM25() for key in texts}
+        self._shares, self._text = tools.shares, text
+        self._records: dict[tuple[str, str], list[Example]] = {}
+        for example in read_stage(tools.before):
+            self._records.setdefault(self._key(example), []).append(example)
+        self._indexes = {key: bm25s.BM25() for key in self._records}
         for key, index in self._indexes.items():
-            index.index(texts[key], show_progress=False)
+            index.index([self._words(example) for example in self._records[key]], show_progress=False)
 
-    def near(self, example: Example, count: int) -> Iterator[Example]:
+    def near(self, example: Example, count: int) -> list[Example]:
         """The records most like the example, nearest first, without itself; it counts among the `count` looked at."""
         key = self._key(example)
-        places = self._places[key]
-        positions, _ = self._indexes[key].retrieve(
-            [self._words(example)], k=min(count, len(places)), show_progress=False
-        )
-        for position in positions[0].tolist():
-            identity, offset, number = places[position]
-            if identity != example.id:
-                with self._file.open("rb") as file:
-                    file.seek(offset)
-                    yield example_from_json(json.loads(file.readline())["records"][number])
+        records, words_of_it = self._records[key], [self._words(example)]
+        positions, _ = self._indexes[key].retrieve(words_of_it, k=min(count, len(records)), show_progress=False)
+        return [records[position] for position in positions[0] if records[position].id != example.id]
 
     def _key(self, example: Example) -> tuple[str, str]:
-        return split(example, self._tools.shares), example.lang
+        return split(example, self._shares), example.lang
 
     def _words(self, example: Example) -> list[str]:
         """The words that may find others: without stop words, and never none."""
@@ -83,8 +65,8 @@ def from_nearest_questions(tools: Tools, *, count: int = 2, neighbours: int = 8,
 
     def offered(example: Example) -> list[Document]:
         """Twice `count` documents of the nearest questions of other groups, their cited ones first."""
-        others = (other for other in index().near(example, 4 * neighbours) if other.group != example.group)
-        return _documents(example, list(islice(others, neighbours)), 2 * count)
+        others = [other for other in index().near(example, 4 * neighbours) if other.group != example.group]
+        return _documents(example, others[:neighbours], 2 * count)
 
     def checked(example: Example) -> Checking:
         documents = offered(example)
@@ -156,7 +138,7 @@ def nth_nearest(tools: Tools, *, ns: Sequence[int] = (14, 11, 8, 5, 4, 3)) -> St
     index = functools.cache(lambda: Neighbours(tools, lambda one: f"{one.documents[0].title} {one.documents[0].text}"))
 
     def pair(example: Example) -> Outcome:
-        others = list(index().near(example, max(ns) + 1))
+        others = index().near(example, max(ns) + 1)
         records = []
         for n in (n for n in ns if n <= len(others)):
             both = (example.documents[0], others[n - 1].documents[0])

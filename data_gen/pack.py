@@ -1,55 +1,29 @@
 """The finished datasets: pairs and examples by split, as JSONL and parquet.
 
 Splits go by group. Training data that holds a document or a statement of the dev or test pairs is left out and counted.
-The stage's file is read once per split and recipe; besides counts, only hashes of the dev and test texts are held.
+The stage's file is read once per split and recipe; of texts, only hashes of those of dev and test are held.
 """
 
 from __future__ import annotations
 
 import hashlib
-import tempfile
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from citeverifier.data.load import PairBuilder
-from citeverifier.data.splits import SHARES
 from citeverifier.records import Document, Example, example_to_json, pair_to_json, write_jsonl
 from citeverifier.text.words import normalise
-from data_gen.pipeline import file_hash
-from data_gen.stage import read_stage
-from data_gen.tools import split
+from data_gen.stage import file_hash, read_stage
+from data_gen.step import split
 
 SPLITS = ("test", "dev", "train")  # train last: it gives way to the other two
+DATASETS = {"pairs": "", "examples": "examples_"}  # what the names of their JSONL files begin with
 ENTRY = ("stage", "model", "fingerprint", "prompt", "version")
-
-# The columns of the parquet files, so that no type is guessed.
-TEXT, NUMBER = "string", "int64"
-_MADE = [dict.fromkeys(ENTRY, TEXT)]
-_PAIR = {
-    **dict.fromkeys(("id", "example", "statement_id", "lang", "group", "statement"), TEXT),
-    "documents": [{"title": TEXT, "text": TEXT}],
-    **dict.fromkeys(("context", "support_min", "support_max", "kind"), TEXT),
-    "meta": {"source": TEXT, "made": _MADE},
-}
-_STATEMENT = {
-    "text": TEXT, "citations": [NUMBER], "kind": TEXT, "span": TEXT, "evidence": [{"document": NUMBER, "text": TEXT}],
-    "corrupted": TEXT, "altered_in": [NUMBER], "edit": TEXT,
-}  # fmt: skip
-_EXAMPLE = {
-    **dict.fromkeys(("id", "lang", "group", "question", "answer"), TEXT),
-    "documents": [{"title": TEXT, "text": TEXT, "score": "float64"}],
-    "statements": [_STATEMENT],
-    "meta": {
-        **dict.fromkeys(("source", "type", "split", "reference"), TEXT),
-        "hard_negatives": [NUMBER],
-        "made": _MADE,
-        "review": [dict.fromkeys(("decision", "reviewer", "time"), TEXT)],
-    },
-}
 
 
 @dataclass(frozen=True)
@@ -85,8 +59,8 @@ def pack(
     *,
     recipes: Mapping[str, PairRecipe],
     examples: bool,
-    max_examples: int | None = None,
-    shares: Mapping[str, float] = SHARES,
+    max_examples: int | None,
+    shares: Mapping[str, float],
 ) -> Packed:
     """Write the records of each chain's last file as datasets into `folder`; returns what was written.
 
@@ -95,52 +69,58 @@ def pack(
     no file. Raises ValueError where nothing at all is left.
     """
     packing = _Packing(chains, recipes, shares, max_examples)
-    packed, names = packing.packed, []
-    for name in (name for name in SPLITS if name in shares):
-        if recipes and write_jsonl(folder / f"{name}.jsonl", packing.pairs(name)):
-            names.append(f"{name}.jsonl")
-        if examples and write_jsonl(folder / f"examples_{name}.jsonl", packing.examples(name)):
-            names.append(f"examples_{name}.jsonl")
+    packed = packing.packed
+    for name in SPLITS:
+        for dataset, beginning in DATASETS.items():
+            jsonl, parquet = f"{beginning}{name}.jsonl", f"parquet/{dataset}_{name}.parquet"
+            wanted = name in shares and (examples or dataset == "pairs")
+            rows = packing.examples if dataset == "examples" else packing.pairs
+            if write_jsonl(folder / jsonl, rows(name) if wanted else ()):
+                _write_parquet(dataset, folder / jsonl, folder / parquet)
+                packed.files |= {file: file_hash(folder / file) for file in (jsonl, parquet)}
+            else:  # nor what an earlier run has left
+                (folder / jsonl).unlink()
+                (folder / parquet).unlink(missing_ok=True)
     if not packed.counts:
         raise ValueError("no records left to pack; the table above says where they were dropped")
-    for path in [*folder.glob("*.jsonl")]:
-        if path.name not in names:
-            path.unlink()  # empty
     for example in (example for file in chains.values() for example in read_stage(file)):
         meta = tidy_meta(example.meta)
         packed.sources[meta["source"] or "unknown"] += 1
         packed.makers.update(tuple(entry[key] for key in ENTRY) for entry in meta["made"])
         packed.reviews.update((e["decision"], e["reviewer"]) for e in meta["review"] if e["decision"])
-    packed.files |= {name: file_hash(folder / name) for name in [*names, *_write_parquet(folder, names)]}
     return packed
 
 
+@dataclass
 class _Packing:
     """The rows of every split, test and dev before train; `packed` counts them."""
 
-    def __init__(
-        self,
-        chains: Mapping[str, Path],
-        recipes: Mapping[str, PairRecipe],
-        shares: Mapping[str, float],
-        max_examples: int | None,
-    ) -> None:
-        self.packed = Packed()
-        self._chains, self._recipes, self._shares, self._limit = chains, recipes, shares, max_examples
-        self._held_out: set[bytes] = set()  # hashes of the dev and test pairs' texts
+    chains: Mapping[str, Path]
+    recipes: Mapping[str, PairRecipe]
+    shares: Mapping[str, float]
+    max_examples: int | None
+    packed: Packed = field(default_factory=Packed)
+    held_out: set[bytes] = field(default_factory=set)  # hashes of the dev and test pairs' texts
 
     def pairs(self, name: str) -> Iterator[dict[str, Any]]:
         """The pairs of a split as JSON, each recipe in turn."""
-        for recipe_name, recipe in self._recipes.items():
-            if recipe.chain in self._chains:
+        for recipe_name, recipe in self.recipes.items():
+            if recipe.chain in self.chains:
                 yield from self._recipe_pairs(name, recipe_name, recipe)
 
     def _recipe_pairs(self, name: str, recipe_name: str, recipe: PairRecipe) -> Iterator[dict[str, Any]]:
-        share = 1.0 if name == "train" else self._shares[name] / self._shares.get("train", sum(self._shares.values()))
+        share = 1.0 if name == "train" else self.shares[name] / self.shares.get("train", sum(self.shares.values()))
         wanted = {kind: None if size is None else round(size * share) for kind, size in recipe.sizes.items()}
         taken: Counter[str] = Counter()
-        recent: deque[Example] = deque(maxlen=16)  # a pair is built soon after its example is read
-        for pair in recipe.build(_remembered(self._of_split(recipe.chain, name, recipe.lang), recent)):
+        metas: dict[tuple[str, str], dict[str, Any]] = {}
+
+        def examples() -> Iterator[Example]:
+            for example in self._of_split(recipe.chain, name, recipe.lang):
+                meta = tidy_meta(example.meta)
+                metas[example.id, example.lang] = {"source": meta["source"], "made": meta["made"]}
+                yield example
+
+        for pair in recipe.build(examples()):
             kind = next((kind for kind in wanted if fnmatch(pair.kind.split(":")[0], kind)), None)
             size = None if kind is None else wanted[kind]
             if kind is None:
@@ -153,12 +133,10 @@ class _Packing:
                 self.packed.left_out[f"{recipe_name}: {leak}"] += 1
             else:
                 if name != "train":
-                    self._held_out.update(_hash(text) for text in (pair.statement, *(d.text for d in pair.documents)))
+                    self.held_out.update(_hash(text) for text in (pair.statement, *(d.text for d in pair.documents)))
                 taken[kind] += 1
                 self.packed.counts["pairs", name, pair.lang, f"{recipe_name}: {pair.kind.split(':')[0]}"] += 1
-                own = (example for example in recent if (example.id, example.lang) == (pair.example, pair.lang))
-                meta = tidy_meta(next(own).meta)
-                yield pair_to_json(pair) | {"meta": {"source": meta["source"], "made": meta["made"]}}
+                yield pair_to_json(pair) | {"meta": metas[pair.example, pair.lang]}
         for kind, size in wanted.items():
             if size is not None and taken[kind] < size and name == "train":
                 self.packed.short[f"{recipe_name}: {kind}"] = f"{taken[kind]:,} of {size:,}"
@@ -178,31 +156,25 @@ class _Packing:
     def _of_split(self, chain: str, name: str, lang: str | None = None) -> Iterator[Example]:
         """The examples of a split (and language), of the first questions of the whole file."""
         last, taken = None, 0
-        for example in read_stage(self._chains[chain]):
+        for example in read_stage(self.chains[chain]):
             taken += example.id != last
             last = example.id
-            if self._limit is not None and taken > self._limit:
+            if self.max_examples is not None and taken > self.max_examples:
                 return
-            if split(example, self._shares) == name and lang in (None, example.lang):
+            if split(example, self.shares) == name and lang in (None, example.lang):
                 yield example
 
     def _leak(self, name: str, documents: Iterable[Document], statements: Iterable[str]) -> str | None:
         """What of training data stands in dev or test."""
         if name != "train":
             return None
-        if any(_hash(document.text) in self._held_out for document in documents):
+        if any(_hash(document.text) in self.held_out for document in documents):
             return "document in dev or test"
-        return "statement in dev or test" if any(_hash(text) in self._held_out for text in statements) else None
+        return "statement in dev or test" if any(_hash(text) in self.held_out for text in statements) else None
 
 
 def _hash(text: str) -> bytes:
     return hashlib.sha256(normalise(text).encode()).digest()[:12]
-
-
-def _remembered(examples: Iterator[Example], recent: deque[Example]) -> Iterator[Example]:
-    for example in examples:
-        recent.append(example)
-        yield example
 
 
 def tidy_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,29 +195,37 @@ def packed_rows(packed: Packed) -> tuple[list[str], list[list[str]]]:
     return ["dataset", "language", "kind", *splits], rows
 
 
-def _write_parquet(folder: Path, names: Iterable[str]) -> list[str]:
-    """The JSONL files as `parquet/pairs_SPLIT.parquet` and `parquet/examples_SPLIT.parquet`; returns their names."""
-    from datasets import Dataset, Features
+def _write_parquet(dataset: str, source: Path, target: Path) -> None:
+    """A JSONL file of pairs or examples as parquet; every column's type is given, so that none is guessed."""
+    from datasets import Dataset, Features, List, Value
     from datasets.utils import disable_progress_bars
 
     disable_progress_bars()
-    (folder / "parquet").mkdir(exist_ok=True)
-    written = []
-    for name in names:
-        is_examples = name.startswith("examples_")
-        columns = Features(_features(_EXAMPLE if is_examples else _PAIR))
-        written.append(f"parquet/{'' if is_examples else 'pairs_'}{Path(name).stem}.parquet")
-        with tempfile.TemporaryDirectory() as cache:
-            rows = Dataset.from_json(str(folder / name), features=columns, cache_dir=cache)
-            rows.to_parquet(folder / written[-1])
-    return written
-
-
-def _features(kinds: Any) -> Any:
-    from datasets import List, Value
-
-    if isinstance(kinds, str):
-        return Value(kinds)
-    if isinstance(kinds, list):
-        return List(_features(kinds[0]))
-    return {name: _features(kind) for name, kind in kinds.items()}
+    text, numbers = Value("string"), List(Value("int64"))
+    made = List(dict.fromkeys(ENTRY, text))
+    pair = {
+        **dict.fromkeys(("id", "example", "statement_id", "lang", "group", "statement"), text),
+        "documents": List({"title": text, "text": text}),
+        **dict.fromkeys(("context", "support_min", "support_max", "kind"), text),
+        "meta": {"source": text, "made": made},
+    }
+    statement = {
+        "text": text, "citations": numbers, "kind": text, "span": text,
+        "evidence": List({"document": Value("int64"), "text": text}), "corrupted": text, "altered_in": numbers,
+        "edit": text,
+    }  # fmt: skip
+    example = {
+        **dict.fromkeys(("id", "lang", "group", "question", "answer"), text),
+        "documents": List({"title": text, "text": text, "score": Value("float64")}),
+        "statements": List(statement),
+        "meta": {
+            **dict.fromkeys(("source", "type", "split", "reference"), text),
+            "hard_negatives": numbers,
+            "made": made,
+            "review": List(dict.fromkeys(("decision", "reviewer", "time"), text)),
+        },
+    }
+    columns = Features({"pairs": pair, "examples": example}[dataset])
+    target.parent.mkdir(exist_ok=True)
+    with TemporaryDirectory() as cache:
+        Dataset.from_json(str(source), features=columns, cache_dir=cache).to_parquet(target)

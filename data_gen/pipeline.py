@@ -1,167 +1,134 @@
-"""Running the stages of a pipeline one after the other, each on the file of the one before."""
+"""From a composed config to a dataset: the chains of stages, what is packed, the card. Nothing else sees the config."""
 
 from __future__ import annotations
 
-import hashlib
+import functools
 import json
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.cost import Cost
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
 from citeverifier.evaluation.reporting.plain import write_json
-from citeverifier.records import Example
-from data_gen.stage import Step, Tally, read_stage, run_stage
-from data_gen.tools import Tools
+from citeverifier.evaluation.reporting.tables import print_table
+from citeverifier.provenance import provenance
+from data_gen.card import dataset_card, publish
+from data_gen.pack import PairRecipe, pack, packed_rows
+from data_gen.questions import read_questions
+from data_gen.review import write_review
+from data_gen.stage import Chain, Stage, file_hash, read_stage, run_chain, table_rows
+from data_gen.step import Tools
 
-log = logging.getLogger(__name__)
-
+LLMS = ("llm", "corruptor", "translator")  # groups of the config; a step's `llm` names one, null takes the first
 COLUMNS = ("stage", "asked", "kept", "dropped", "within", "calls", "tokens", "cost", "seconds")
-Done = tuple[str, Tally]  # a stage's name and what it did
+DRY_COLUMNS = {
+    "stage": "stage", "asked": "records", "calls": "calls", "tokens": "tokens in", "cost": "cost of these",
+}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Stage:
-    """One stage of a chain: its name, what makes its step, and the settings that its file depends on."""
-
-    name: str
-    make: Callable[[Tools], Step]
-    settings: Mapping[str, Any]
-    tools: Tools
-
-
-@dataclass(frozen=True)
-class Chain:
-    """Stages on what `read` yields, with the settings that it depends on; files are `CHAIN-NN-STAGE.jsonl`."""
-
-    name: str
-    read: Callable[[], Iterator[Example]]
-    settings: Mapping[str, Any]
-    stages: Sequence[Stage]
-
-    def paths(self, folder: Path) -> list[Path]:
-        """The stages' files."""
-        return [folder / f"{self.name}-{number:02d}-{stage.name}.jsonl" for number, stage in enumerate(self.stages, 1)]
-
-
-def run_chain(chain: Chain, folder: Path) -> list[Done]:
-    """Run the stages of a chain; returns what each did.
-
-    A stage whose settings, or those of a stage before it, are others than its file was made with is made anew; one that
-    asks an LLM is not, since its file has cost something: raises ValueError that names what differs.
-    """
-    tallies: list[Done] = []
-    before: Path | None = None
-    settings: dict[str, Any] = {"data": dict(chain.settings)}
-    for stage, path in zip(chain.stages, chain.paths(folder), strict=True):
-        step = stage.make(replace(stage.tools, before=before))
-        verifier = {"verifier": stage.tools.verifier_settings} if step.judges else {}
-        settings = {**settings, stage.name: {**stage.settings, **step.made_with, **verifier}}
-        _check_settings(path, settings, step)
-        records = chain.read() if before is None else read_stage(before)
-        tallies.append((stage.name, run_stage(stage.name, path, records, step)))
-        before = path
-    return tallies
+def run(config: DictConfig) -> Path:
+    """Run the pipeline, print what was asked, kept and dropped, and leave the dataset in output_dir."""
+    folder = Path(config.output_dir)
+    tools = make_tools(config)
+    if config.dry_run:
+        with tempfile.TemporaryDirectory() as scratch:
+            chains = chains_of(config, tools, Path(scratch))
+            planned = [tally for chain in chains for tally in run_chain(chain, dry=True)]
+        title = "dry run: nothing was sent; as if every record were kept and every first attempt good"
+        print_table(title, *table_rows(planned, DRY_COLUMNS))
+        return folder
+    chains = chains_of(config, tools, folder / "stages")
+    tallies = [tally for chain in chains for tally in run_chain(chain)]
+    print_table(f"pipeline={config.pipeline.name}", *table_rows(tallies, {name: name for name in COLUMNS}))
+    for llm in dict.fromkeys(kit.llm() for kit in tools.values() if config.asks):
+        cached, failed = (llm.spent.notes.get(note, 0) for note in ("cached", "failed"))
+        print(
+            f"{llm.name}: sent {llm.spent.calls:,} calls in this run; {cached:,} replies came without one, "
+            f"{failed:,} failed"
+        )
+    report = json.dumps([tally.as_json() for tally in tallies], indent=1, ensure_ascii=False)
+    (folder / "report.json").write_text(report + "\n", encoding="utf-8")
+    finish(config, folder, {chain.name: chain.stages[-1].path for chain in chains})
+    return folder
 
 
-def _check_settings(path: Path, settings: Mapping[str, Any], step: Step) -> None:
-    """Start the stage's file anew, or refuse, where it was made with other settings."""
-    file = path.with_suffix(".settings.json")
-    wanted = json.loads(json.dumps(settings, sort_keys=True))
-    if path.is_file() and file.is_file():
-        saved = json.loads(file.read_text(encoding="utf-8"))
-        if saved == wanted:
-            return
-        changed = _differences(saved, wanted)
-        if step.asks:
-            raise ValueError(
-                f"{path}: made with other settings ({'; '.join(changed[:5])}). Take another output_dir (replies in the "
-                "cache are not asked for again), or delete this file to make it anew"
-            )
-        log.info("%s: settings have changed (%s); made anew", path.name, "; ".join(changed[:3]))
-        path.unlink()
-    elif path.is_file():
-        raise ValueError(f"{path}: expected {file.name} beside it; take another output_dir")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(file, wanted)
+def finish(config: DictConfig, folder: Path, files: Mapping[str, Path]) -> None:
+    """Write the review file, pack, write the card, publish where asked for. `files`: the last one of each chain."""
+    versions = provenance()
+    write_json(folder / "provenance.json", versions)
+    if config.pipeline.review and config.review.file is None:
+        count = write_review(folder / "review" / "review.csv", read_stage(files["main"]))
+        print(f"review: {count:,} statements in {folder / 'review'}; come back with review.file=FILE")
+    made: Any = instantiate(config.pipeline.recipes, _convert_="all")
+    packed = pack(
+        files, folder, recipes={name: PairRecipe(**recipe) for name, recipe in made.items()},
+        examples=config.pipeline.examples, max_examples=config.pipeline.max_examples, shares=dict(config.splits),
+    )  # fmt: skip
+    told = OmegaConf.masked_copy(config, ["pipeline", "verifier", "data", "lang", "limit", "seed"])
+    settings: Any = OmegaConf.to_container(told)
+    card = dataset_card(packed, title=config.title, pipeline=config.pipeline.name, settings=settings, versions=versions)
+    (folder / "README.md").write_text(card, encoding="utf-8")
+    print_table("packed", *packed_rows(packed))
+    for reason, count in sorted(packed.left_out.items()):
+        print(f"left out: {reason}: {count:,}")
+    for what, how in packed.short.items():
+        print(f"fewer than asked for: {what}: {how}")
+    if config.hub.repo_id is not None:
+        print(f"published: {publish(folder, config.hub.repo_id, private=config.hub.private)}")
 
 
-def _differences(saved: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """The keys that differ, "filter.level: full before, partial now"."""
-    differences = []
-    for key in dict.fromkeys([*saved, *wanted]):
-        old, new = saved.get(key), wanted.get(key)
-        if isinstance(old, dict) and isinstance(new, dict):
-            differences += _differences(old, new, f"{prefix}{key}.")
-        elif old != new:
-            differences.append(f"{prefix}{key}: {str(old)[:60]} before, {str(new)[:60]} now")
-    return differences
+def make_tools(config: DictConfig) -> dict[str, Tools]:
+    """LLM and verifier as the config names them, made when first asked for; one set of tools for each LLM's name."""
+    dry = {"dry_run": True} if config.dry_run else {}
+    llms = {
+        name: functools.cache(functools.partial(instantiate, config[name], **dry, _convert_="all"))
+        for name in LLMS
+        if config.get(name)
+    }
+    verifier = functools.cache(functools.partial(instantiate, config.verifier, _convert_="all"))
+    tools = Tools(llms[LLMS[0]], verifier, config.seed, dict(config.splits))
+    return {name: replace(tools, llm=llms.get(name, tools.llm)) for name in LLMS}
 
 
-def file_hash(path: str | Path) -> str | None:
-    """sha256 of a local file; None for anything else (the bundled set, a hub id)."""
-    if not Path(path).is_file():
-        return None
-    with Path(path).open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-def plan_chain(chain: Chain, folder: Path) -> list[Done]:
-    """Count the calls of a chain without sending any, as if every record were kept and every first attempt good.
-
-    Stages that neither ask nor judge run into `folder`; the others pass their records on as they are, so that stand-in
-    statements (those that rules make) are what later stages would ask about. The tools' LLMs must be dry.
-    """
-    planned: list[Done] = []
-    before: Path | None = None
-    for stage, path in zip(chain.stages, chain.paths(folder), strict=True):
-        step = stage.make(replace(stage.tools, before=before))
-        records = chain.read() if before is None else read_stage(before)
-        if step.asks:
-            llm = stage.tools.llm()
-            start = llm.spent
-            asked = sum(1 for _ in step.run(records))
-            # replies that lie in the cache cost nothing
-            money = None if llm.spent.money is None else llm.spent.money - (start.money or 0.0)
-            cost = Cost(calls=llm.spent.calls - start.calls, tokens=llm.spent.tokens - start.tokens, money=money)
-            planned.append((stage.name, Tally(asked, cost=cost)))
-        elif not step.judges:
-            run_stage(stage.name, path, records, step)
-            before = path
-    return planned
-
-
-def report(tallies: Sequence[Done]) -> list[dict[str, Any]]:
-    """What each stage did, as JSON."""
-    return [
-        {
-            "stage": name, "asked": tally.asked, "kept": tally.kept,
-            "dropped": dict(sorted(tally.dropped.items())), "within": dict(sorted(tally.counts.items())),
-            "calls": tally.cost.calls, "tokens": tally.cost.tokens, "cost": tally.cost.money,
-            "seconds": round(tally.cost.seconds, 1),
+def chains_of(config: DictConfig, tools: Mapping[str, Tools], folder: Path) -> list[Chain]:
+    """The pipeline's chains, their stages' files in `folder`; a chain without a path is left out."""
+    chains = []
+    for name, node in config.pipeline.chains.items():
+        if node.data.path is None:
+            continue
+        names = [stage for stage in node.stages if stage not in config.skip]
+        unknown = [stage for stage in names if stage not in config.steps]
+        if unknown:
+            raise ValueError(f"pipeline.chains.{name}.stages: expected names of steps, got {', '.join(unknown)}")
+        data: Any = OmegaConf.to_container(node.data, resolve=True)
+        drawn = {
+            # What will be translated is read in one language.
+            "lang": config.source_lang if "translate" in names else config.lang,
+            "limit": config.limit if name == "main" else None,
+            "seed": config.seed,
         }
-        for name, tally in tallies
-    ]  # fmt: skip
-
-
-def table_rows(tallies: Sequence[Done], columns: Mapping[str, str] | None = None) -> tuple[list[str], list[list[str]]]:
-    """(header, rows): one row a stage, below it a row for each reason; the calls are those of the replies used.
-
-    `columns`: the report's keys that are shown, and what they are called.
-    """
-    columns = columns or dict(zip(COLUMNS, COLUMNS, strict=True))
-    rows = []
-    for stage in report(tallies):
-        cost = "-" if stage["cost"] is None else f"{stage['cost']:.2f}"
-        total = {**stage, "dropped": sum(stage["dropped"].values()), "within": "", "cost": cost}
-        reasons = [
-            {"stage": f"  {reason}", what: count}
-            for what in ("dropped", "within")
-            for reason, count in stage[what].items()
+        stages = [
+            _stage(config, stage, folder / f"{name}-{number:02d}-{stage}.jsonl", tools)
+            for number, stage in enumerate(names, 1)
         ]
-        for row in (total, *reasons):
-            cells = [row.get(column, "") for column in columns]
-            rows.append([f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in cells])
-    return list(columns.values()), rows
+        read = functools.partial(read_questions, data, **drawn)
+        chains.append(Chain(name, read, {**data, **drawn, "sha256": file_hash(data["path"])}, stages))
+    return chains
+
+
+def _stage(config: DictConfig, name: str, path: Path, tools: Mapping[str, Tools]) -> Stage:
+    step: Any = OmegaConf.to_container(config.steps[name], resolve=True)
+    llm = step.pop("llm", LLMS[0])
+    if llm not in tools:
+        raise ValueError(f"steps.{name}.llm: expected one of {', '.join(LLMS)}, got {llm!r}")
+    if config.dry_run and name == "source":
+        step["statements"] = True  # stand-ins for what an LLM would write
+    settings = {**step, "seed": config.seed, "splits": dict(config.splits)}
+    verifier: Any = OmegaConf.to_container(config.verifier)
+    make = instantiate({**step, "_partial_": True}, _convert_="all")
+    return Stage(name, path, make, tools[llm], settings, verifier)

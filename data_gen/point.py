@@ -16,9 +16,21 @@ from citeverifier.records import Evidence, Example, Pair, Statement
 from citeverifier.text.sentences import sentences
 from citeverifier.text.words import words
 from data_gen.checks import first_usable, in_language, is_refusal, same_words, stands_in, strings_schema
-from data_gen.filter import Checking, judging, labelled, premise
-from data_gen.stage import Asking, Outcome, Step, asking, drop, keep, marked, one_by_one
-from data_gen.tools import Tools
+from data_gen.step import (
+    Asking,
+    Checking,
+    Outcome,
+    Step,
+    Tools,
+    asking,
+    drop,
+    judging,
+    keep,
+    labelled,
+    marked,
+    one_by_one,
+    premise,
+)
 
 KIND = "factual_point"
 LENGTH = (5, 40)  # words of a point

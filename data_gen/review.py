@@ -9,14 +9,13 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 from citeverifier.records import Example, RecordError, Statement
 from data_gen.checks import same_words
-from data_gen.stage import Outcome, Step, drop, keep, one_by_one
-from data_gen.tools import Tools
+from data_gen.step import Outcome, Step, Tools, drop, keep, one_by_one
 
 DECISIONS = ("accepted", "corrected", "rejected")
 COLUMNS = (
@@ -28,15 +27,7 @@ _FORMULA = ("=", "+", "-", "@")  # a spreadsheet would compute such a cell
 StatementKey = tuple[str, str, int]  # id, language, number of the statement
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What a person said of one statement; corrected texts are None where they stay."""
-
-    decision: str
-    reviewer: str
-    time: str
-    text: str | None = None
-    corrupted: str | None = None
+Row = Mapping[str, str]  # a row of the sheet, by column
 
 
 def write_review(path: Path, examples: Iterable[Example]) -> int:
@@ -65,33 +56,29 @@ def _row(example: Example, number: int, statement: Statement) -> dict[str, str]:
     }  # fmt: skip
 
 
-def read_review(path: str | Path) -> dict[StatementKey, Decision]:
-    """The decisions of a reviewed file, the spreadsheet saved as CSV.
+def read_review(path: str | Path) -> dict[StatementKey, Row]:
+    """The rows of a reviewed file, the spreadsheet saved as CSV, that hold a decision.
 
-    Statements without a decision are left out. Raises RecordError naming the row where a decision, a reviewer or a
-    time is missing or not known, or a statement comes twice.
+    Raises RecordError naming the row where a decision, a reviewer or a time is missing or not known, or a statement
+    comes twice.
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"review.file: no such file: {path} (expected review.csv with decisions)")
-    decisions: dict[StatementKey, Decision] = {}
+    decisions: dict[StatementKey, Row] = {}
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.DictReader(file)
         missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
         if missing:
             raise RecordError(f"{path}:1: expected the columns of review.csv, got none of {', '.join(missing)}")
         for number, cells in enumerate(rows, 2):
-            row = {name: _plain(text or "") for name, text in cells.items()}
+            row = {name: _plain(cells[name] or "") for name in COLUMNS}
+            row["decision"] = row["decision"].lower()
             if row["decision"]:
-                try:
-                    if not row["statement"].isdecimal():
-                        raise RecordError(f"expected the number of a statement, got {row['statement']!r}")
-                    key = row["id"], row["lang"], int(row["statement"])
-                    if key in decisions:
-                        raise RecordError(f"expected one decision a statement, got another for {key}")
-                    decisions[key] = _decision(row)
-                except RecordError as error:
-                    raise RecordError(f"{path}, row {number}: {error}") from None
+                key = row["id"], row["lang"], int(row["statement"]) if row["statement"].isdecimal() else -1
+                if problem := _problem(row, repeated=key in decisions):
+                    raise RecordError(f"{path}, row {number}: {problem}")
+                decisions[key] = row
     return decisions
 
 
@@ -99,19 +86,20 @@ def _plain(text: str) -> str:
     return (text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text).strip()
 
 
-def _decision(row: Mapping[str, str]) -> Decision:
-    decision = row["decision"].lower()
-    if decision not in DECISIONS:
-        raise RecordError(f"expected a decision of {', '.join(DECISIONS)}, got {row['decision']!r}")
+def _problem(row: Row, *, repeated: bool) -> str | None:
+    """What is wrong with a row that holds a decision."""
+    if not row["statement"].isdecimal():
+        return f"expected the number of a statement, got {row['statement']!r}"
+    if repeated:
+        return f"expected one decision a statement, got another for {row['id']} ({row['lang']}), {row['statement']}"
+    if row["decision"] not in DECISIONS:
+        return f"expected a decision of {', '.join(DECISIONS)}, got {row['decision']!r}"
     for name in ("reviewer", "time"):
         if not row[name]:
-            raise RecordError(f"expected a {name} with each decision, got none")
-    if decision != "corrected":
-        return Decision(decision, row["reviewer"], row["time"])
-    text, corrupted = row["corrected_text"] or None, row["corrected_corrupted"] or None
-    if text is None and corrupted is None:
-        raise RecordError("expected a corrected text with the decision 'corrected', got none")
-    return Decision(decision, row["reviewer"], row["time"], text, corrupted)
+            return f"expected a {name} with each decision, got none"
+    if row["decision"] == "corrected" and not (row["corrected_text"] or row["corrected_corrupted"]):
+        return "expected a corrected text with the decision 'corrected', got none"
+    return None
 
 
 def by_people(tools: Tools, *, file: str | None = None) -> Step:
@@ -133,8 +121,8 @@ def by_people(tools: Tools, *, file: str | None = None) -> Step:
                     counts["statement not accepted in the other language"] += lost
                 statements = tuple(kept[number] for number in common)
                 if any(statement.citations for statement in statements):
-                    said = [decisions.get((example.id, example.lang, number)) for number in common]
-                    entries = [{k: getattr(one, k, None) for k in ("decision", "reviewer", "time")} for one in said]
+                    said = [decisions.get((example.id, example.lang, number), {}) for number in common]
+                    entries = [{name: row.get(name) for name in ("decision", "reviewer", "time")} for row in said]
                     meta = {**example.meta, "review": entries}
                     yield keep(replace(example, statements=statements, meta=meta), counts=counts)
                 else:
@@ -143,9 +131,7 @@ def by_people(tools: Tools, *, file: str | None = None) -> Step:
     return Step(run, whole=True)
 
 
-def _accepted(
-    example: Example, decisions: Mapping[StatementKey, Decision]
-) -> tuple[dict[int, Statement], Counter[str]]:
+def _accepted(example: Example, decisions: Mapping[StatementKey, Row]) -> tuple[dict[int, Statement], Counter[str]]:
     """The statements that stay, corrected, by number; and what became of the others."""
     counts: Counter[str] = Counter()
     kept: dict[int, Statement] = {}
@@ -153,13 +139,15 @@ def _accepted(
         if not statement.citations:
             kept[number] = statement
             continue
-        review = decisions.get((example.id, example.lang, number))
-        counts[f"statement {'not reviewed' if review is None else review.decision}"] += 1
-        if review is None or review.decision == "rejected":
-            continue
-        text, corrupted = review.text or statement.text, review.corrupted or statement.corrupted
-        if corrupted is not None and same_words(text, corrupted):
-            counts["twin: unchanged by the reviewer's correction"] += 1
-            corrupted = None
-        kept[number] = replace(statement, text=text, corrupted=corrupted)
+        row = decisions.get((example.id, example.lang, number), {})
+        decision = row.get("decision", "not reviewed")
+        counts[f"statement {decision}"] += 1
+        if decision == "corrected":
+            text, corrupted = row["corrected_text"] or statement.text, row["corrected_corrupted"] or statement.corrupted
+            if corrupted is not None and same_words(text, corrupted):
+                counts["twin: unchanged by the reviewer's correction"] += 1
+                corrupted = None
+            kept[number] = replace(statement, text=text, corrupted=corrupted)
+        elif decision == "accepted":
+            kept[number] = statement
     return kept, counts

@@ -1,167 +1,42 @@
-"""Running a stage: records in, one outcome a record out, appended line by line, resumable after kill -9.
+"""Running stages one after the other, each on the file of the one before, resumable after kill -9.
 
 A stage's file holds one line per record that came in, in their order: the records that it became, or the reason why
 it was dropped. So a file is always the beginning of the whole: resuming cuts a half-written last line off, checks the
 rest against the input, and goes on. Calls whose replies came but whose lines were not written yet lie in the LLM's
 cache and are not repeated. Lines are flushed one by one and synced to disk every second.
-
-A step asks an LLM as a generator: it yields requests, gets replies, and returns an outcome. `asking` runs thousands of
-them side by side with a bounded number of records in memory.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import tee, zip_longest
 from pathlib import Path
 from typing import Any
 
 from tqdm.auto import tqdm
 
-from citeverifier.appending import Appender, cut_half_line, read_rows
+from citeverifier.appending import Appender, read_rows
 from citeverifier.cost import Cost
-from citeverifier.llm.client import LLM, Reply, Request
-from citeverifier.records import Example, Statement, example_from_json, example_to_json
+from citeverifier.evaluation.reporting.plain import write_json
+from citeverifier.records import Example, example_from_json, example_to_json
+from data_gen.step import Step, Tools
 
-CLOSING = "closing"  # kind of a statement whose citations stand behind a later sentence of its paragraph
+log = logging.getLogger(__name__)
+
 COSTS = ("calls", "tokens", "money")  # what a line tells of its cost
-WINDOW = 2048  # records under way or waiting for an earlier one, at most
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one record: the records that it turned into, or the reason why it was dropped.
-
-    `counts`: what kept records lost on the way (statements, twins, attempts), by reason. `detail`: an example of the
-    text in question. `cost`: of the replies used, cached or not.
-    """
-
-    records: tuple[Example, ...] = ()
-    dropped: str | None = None
-    detail: str | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
-    cost: Cost = field(default_factory=Cost)
-
-
-def drop(reason: str, detail: str | None = None, counts: Mapping[str, int] | None = None) -> Outcome:
-    """The outcome of a record that goes no further; `detail` is cut to 200 characters."""
-    return Outcome(dropped=reason, detail=None if detail is None else detail[:200], counts=counts or {})
-
-
-def keep(*records: Example, counts: Mapping[str, int] | None = None) -> Outcome:
-    """The outcome of a record that goes on, as one or several records."""
-    return Outcome(records, counts=counts or {})
-
-
-@dataclass(frozen=True)
-class Step:
-    """What a stage does: `run` maps records to outcomes, one each, in order.
-
-    `made_with`: model and prompt of a step that asks an LLM, empty for others. `judges`: whether a verifier is asked.
-    `whole`: an outcome depends on the records before it, so that a file half made is made anew.
-    """
-
-    run: Callable[[Iterator[Example]], Iterator[Outcome]]
-    made_with: Mapping[str, Any] = field(default_factory=dict)
-    judges: bool = False
-    whole: bool = False
-
-    @property
-    def asks(self) -> bool:
-        """Whether an LLM is asked."""
-        return bool(self.made_with)
-
-
-def one_by_one(change: Callable[[Example], Outcome]) -> Step:
-    """A step that needs nothing but the record."""
-    return Step(lambda records: map(change, records))
-
-
-def without_twin(statement: Statement) -> Statement:
-    """The statement alone."""
-    return replace(statement, corrupted=None, altered_in=(), edit=None)
-
-
-def marked(example: Example, stage: str, made_with: Mapping[str, Any]) -> dict[str, Any]:
-    """The example's meta with one more entry under `made`: which model and prompt a stage used."""
-    entry = {"stage": stage, **{key: made_with.get(key) for key in ("model", "fingerprint", "prompt", "version")}}
-    return {**example.meta, "made": [*example.meta.get("made", []), entry]}
-
-
-# --- asking an LLM -------------------------------------------------------------------------------------------------
-
-Asking = Generator[Request, Reply, Outcome]
-
-
-def asking(ask: Callable[[Example], Asking], llm: LLM, made_with: Mapping[str, Any], window: int = WINDOW) -> Step:
-    """A step that asks an LLM about each record, many at a time; outcomes come in the order of the records.
-
-    At most `window` records are under way or waiting for an earlier one to end.
-    """
-    return Step(lambda records: _Conversations(ask, llm, window).run(records), made_with)
-
-
-class _Conversations:
-    """The records that are being asked about, each a generator that waits for its next reply."""
-
-    def __init__(self, ask: Callable[[Example], Asking], llm: LLM, window: int) -> None:
-        self._ask, self._llm, self._window = ask, llm, window
-        self._running: dict[int, Asking] = {}
-        self._costs: dict[int, Cost] = {}
-        self._waiting: deque[tuple[int, Request]] = deque()
-        self._finished: dict[int, Outcome] = {}
-        self._next = 0  # the record whose outcome comes next
-        self._exhausted = False
-
-    def run(self, records: Iterator[Example]) -> Iterator[Outcome]:
-        source = enumerate(records)
-        while not (self._exhausted and not self._running and not self._finished):
-            # A pass ends where the window is full or the records are; questions that follow replies join a running
-            # pass, or make the next one.
-            for number, reply in self._llm.replies(self._requests(source)):
-                self._costs[number] += self._llm.cost(reply)
-                self._advance(number, reply)
-                yield from self._in_order()
-            yield from self._in_order()
-
-    def _requests(self, source: Iterator[tuple[int, Example]]) -> Iterator[tuple[int, Request]]:
-        while True:
-            if self._waiting:
-                yield self._waiting.popleft()
-                continue
-            full = len(self._running) + len(self._finished) >= self._window
-            entry = None if full else next(source, None)
-            self._exhausted = self._exhausted or (entry is None and not full)
-            if entry is None:
-                return
-            number, example = entry
-            self._running[number], self._costs[number] = self._ask(example), Cost()
-            self._advance(number, None)
-
-    def _advance(self, number: int, reply: Reply | None) -> None:
-        try:
-            request = next(self._running[number]) if reply is None else self._running[number].send(reply)
-        except StopIteration as end:
-            del self._running[number]
-            self._finished[number] = replace(end.value, cost=self._costs.pop(number))
-        else:
-            self._waiting.append((number, request))
-
-    def _in_order(self) -> Iterator[Outcome]:
-        while self._next in self._finished:
-            yield self._finished.pop(self._next)
-            self._next += 1
-
-
-# --- a stage and its file ------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Tally:
     """What a stage did: records asked and kept, dropped ones by reason, smaller losses, cost (seconds included)."""
 
+    stage: str
     asked: int = 0
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
@@ -178,6 +53,15 @@ class Tally:
         self.counts.update(row["counts"])
         self.cost += Cost(**row["cost"])
 
+    def as_json(self) -> dict[str, Any]:
+        """The stage's entry in report.json."""
+        return {
+            "stage": self.stage, "asked": self.asked, "kept": self.kept,
+            "dropped": dict(sorted(self.dropped.items())), "within": dict(sorted(self.counts.items())),
+            "calls": self.cost.calls, "tokens": self.cost.tokens, "cost": self.cost.money,
+            "seconds": round(self.cost.seconds, 1),
+        }  # fmt: skip
+
 
 def run_stage(name: str, path: Path, records: Iterable[Example], step: Step) -> Tally:
     """Append the outcomes of `records` to `path`, going on where an earlier run stopped; returns the whole tally.
@@ -188,36 +72,28 @@ def run_stage(name: str, path: Path, records: Iterable[Example], step: Step) -> 
     source = iter(records)
     if step.whole:
         path.unlink(missing_ok=True)
-    tally = _already_there(path, source)
-    keys: deque[tuple[str, str]] = deque()
-
-    def watched() -> Iterator[Example]:
-        for example in source:
-            keys.append((example.id, example.lang))
-            yield example
-
-    bar = tqdm(desc=name, initial=tally.asked, unit=" records", disable=None, leave=False)
-    with Appender(path) as out, bar:
-        for outcome in step.run(watched()):
-            identity, lang = keys.popleft()
+    tally = _already_there(name, path, source)
+    taken, asked = tee(source)  # a step may take many records before its first outcome
+    done = zip_longest(step.run(taken), asked)
+    with Appender(path) as out:
+        for outcome, example in tqdm(done, name, initial=tally.asked, unit=" records", disable=None, leave=False):
+            if outcome is None or example is None:
+                few_or_many = "few" if outcome is None else "many"
+                raise RuntimeError(f"stage {name}: expected one outcome a record, got too {few_or_many}")
             row = {
-                "id": identity, "lang": lang, "dropped": outcome.dropped, "detail": outcome.detail,
+                "id": example.id, "lang": example.lang, "dropped": outcome.dropped, "detail": outcome.detail,
                 "counts": dict(outcome.counts), "cost": {key: getattr(outcome.cost, key) for key in COSTS},
                 "records": [example_to_json(record) for record in outcome.records],
             }  # fmt: skip
             out.write(row)
             tally.add(row)
-            bar.update()
-    if keys:
-        raise RuntimeError(f"stage {name}: expected one outcome a record, got {len(keys)} too few")
     tally.cost += Cost(seconds=time.monotonic() - started)
     return tally
 
 
-def _already_there(path: Path, source: Iterator[Example]) -> Tally:
+def _already_there(name: str, path: Path, source: Iterator[Example]) -> Tally:
     """The tally of the lines that the file holds, whose records are taken from the source."""
-    tally = Tally()
-    cut_half_line(path)
+    tally = Tally(name)
     for number, row in enumerate(read_rows(path), 1):
         example = next(source, None)
         if example is None or [example.id, example.lang] != [row["id"], row["lang"]]:
@@ -235,3 +111,134 @@ def read_stage(path: Path) -> Iterator[Example]:
     for row in read_rows(path):
         for record in row["records"]:
             yield example_from_json(record)
+
+
+def file_hash(path: str | Path) -> str | None:
+    """sha256 of a local file; None for anything else (the bundled set, a hub id)."""
+    if not Path(path).is_file():
+        return None
+    with Path(path).open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+# --- several stages ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a chain: its name and file, what makes its step, and the settings that its file depends on.
+
+    `verifier`: the settings of the verifier, on which the files of steps that judge depend, too.
+    """
+
+    name: str
+    path: Path
+    make: Callable[[Tools], Step]
+    tools: Tools
+    settings: Mapping[str, Any]
+    verifier: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Stages on what `read` yields, with the settings that it depends on."""
+
+    name: str
+    read: Callable[[], Iterator[Example]]
+    settings: Mapping[str, Any]
+    stages: Sequence[Stage]
+
+
+def run_chain(chain: Chain, *, dry: bool = False) -> list[Tally]:
+    """Run the stages of a chain; returns what each did.
+
+    A stage whose settings, or those of a stage before it, are others than its file was made with is made anew; one that
+    asks an LLM is not, since its file has cost something: raises ValueError that names what differs.
+
+    dry: count the calls without sending any, as if every record were kept and every first attempt good. Stages that ask
+        or judge pass their records on as they are, so that stand-in statements (those that rules make) are what later
+        stages would ask about; only those that ask are returned. The tools' LLMs must be dry, the files in a scratch
+        folder.
+    """
+    tallies: list[Tally] = []
+    before: Path | None = None
+    settings: dict[str, Any] = {"data": dict(chain.settings)}
+    for stage in chain.stages:
+        step = stage.make(replace(stage.tools, before=before))
+        records = chain.read() if before is None else read_stage(before)
+        if dry and (step.asks or step.judges):
+            tallies += [_planned(stage, step, records)] if step.asks else []
+            continue
+        verifier = {"verifier": stage.verifier} if step.judges else {}
+        settings = {**settings, stage.name: {**stage.settings, **step.made_with, **verifier}}
+        _check_settings(stage.path, settings, step)
+        tally = run_stage(stage.name, stage.path, records, step)
+        tallies += [] if dry else [tally]
+        before = stage.path
+    return tallies
+
+
+def _planned(stage: Stage, step: Step, records: Iterator[Example]) -> Tally:
+    llm = stage.tools.llm()
+    start = llm.spent
+    asked = sum(1 for _ in step.run(records))
+    # what was spent, not what the outcomes cost: replies that lie in the cache cost nothing
+    money = None if llm.spent.money is None else llm.spent.money - (start.money or 0.0)
+    cost = Cost(calls=llm.spent.calls - start.calls, tokens=llm.spent.tokens - start.tokens, money=money)
+    return Tally(stage.name, asked, cost=cost)
+
+
+def _check_settings(path: Path, settings: Mapping[str, Any], step: Step) -> None:
+    """Start the stage's file anew, or refuse, where it was made with other settings."""
+    file = path.with_suffix(".settings.json")
+    wanted = json.loads(json.dumps(settings, sort_keys=True))
+    if path.is_file() and file.is_file():
+        saved = json.loads(file.read_text(encoding="utf-8"))
+        if saved == wanted:
+            return
+        old, new = dict(_flat(saved)), dict(_flat(wanted))
+        changed = [
+            f"{key}: {str(old.get(key))[:60]} before, {str(new.get(key))[:60]} now"
+            for key in {**old, **new}
+            if old.get(key) != new.get(key)
+        ]
+        if step.asks:
+            raise ValueError(
+                f"{path}: made with other settings ({'; '.join(changed[:5])}). Take another output_dir (replies in the "
+                "cache are not asked for again), or delete this file to make it anew"
+            )
+        log.info("%s: settings have changed (%s); made anew", path.name, "; ".join(changed[:3]))
+        path.unlink()
+    elif path.is_file():
+        raise ValueError(f"{path}: expected {file.name} beside it; take another output_dir")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(file, wanted)
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every setting by its whole name, "filter.level"."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def table_rows(tallies: Sequence[Tally], columns: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
+    """(header, rows): one row a stage, below it a row for each reason; the calls are those of the replies used.
+
+    `columns`: the report's keys that are shown, and what they are called.
+    """
+    rows = []
+    for stage in (tally.as_json() for tally in tallies):
+        cost = "-" if stage["cost"] is None else f"{stage['cost']:.2f}"
+        total = {**stage, "dropped": sum(stage["dropped"].values()), "within": "", "cost": cost}
+        reasons = [
+            {"stage": f"  {reason}", what: count}
+            for what in ("dropped", "within")
+            for reason, count in stage[what].items()
+        ]
+        for row in (total, *reasons):
+            cells = [row.get(column, "") for column in columns]
+            rows.append([f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in cells])
+    return list(columns.values()), rows

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from citeverifier.llm.prompts import Prompt
 from citeverifier.llm.request import Request
-from citeverifier.records import LANGUAGES, Document, Example, Statement
+from citeverifier.records import LANGUAGES, Example, Statement
 from citeverifier.text.language import language
 from citeverifier.text.words import words
 from data_gen.checks import (
@@ -27,8 +28,7 @@ from data_gen.checks import (
     same_words,
     strings_schema,
 )
-from data_gen.stage import Asking, Outcome, Step, asking, keep, marked, one_by_one
-from data_gen.tools import Tools
+from data_gen.step import Asking, Outcome, Step, Tools, asking, keep, marked, one_by_one
 
 # The least share of the documents' names that their translations keep (.48 to .8 in the bundled set's own translations,
 # .26 at most in translations of other documents), and of a translated statement's names that the translated documents
@@ -68,19 +68,16 @@ def by_llm(
     made_with = tools.made_with(template)
 
     def ask(example: Example) -> Asking:
-        texts = texts_of(example, documents=documents)
-        messages = template.render(
-            source=language(source_lang).name,
-            target=language(target).name,
-            texts=json.dumps(texts, ensure_ascii=False, indent=1),
-        )
+        texts = texts_of(example, documents)
+        languages = {"source": language(source_lang).name, "target": language(target).name}
+        messages = template.render(**languages, texts=json.dumps(texts, ensure_ascii=False, indent=1))
         counts: Counter[str] = Counter()
         again: list[tuple[str, str]] = []  # what was wrong goes back to the model, with its own text
         schema = strings_schema(**dict.fromkeys(texts))
         enough = min(max_tokens, TOKENS_A_WORD * sum(len(words(f"{key} {text}")) for key, text in texts.items()) + 200)
 
         def read(translated: Mapping[str, str], attempt: int) -> Mapping[str, str] | str:
-            problems = problems_of(example, translated, source_lang, target)
+            problems = problems_of(example, texts, translated, source_lang, target)
             complaints = "\n".join(sentence for _, sentence in problems[:20])
             again[:] = [("assistant", json.dumps(translated, ensure_ascii=False)), ("user", complaints)]
             return problems[0][0] if problems else translated
@@ -91,8 +88,8 @@ def by_llm(
         )
         translated = yield from first_usable(requests, read, "attempt", counts)
         if not isinstance(translated, Outcome):
-            result = rebuild(example, translated, target)
-            result = replace(result, meta=marked(result, "translate", made_with))
+            result = retold(example, lambda name, _: translated[name], documents)
+            result = replace(result, lang=target, meta=marked(result, "translate", made_with))
             return keep(*((example, result) if lang == "all" else (result,)), counts=counts)
         if lang == "all" and not require:
             return keep(example, counts={**counts, f"left untranslated: {translated.dropped}": 1})
@@ -101,116 +98,107 @@ def by_llm(
     return asking(ask, tools.llm(), made_with)
 
 
-def texts_of(example: Example, *, documents: bool = True) -> Texts:
-    """Every text of an example by a name that says where it belongs ("document 1 title", "statement 2 corrupted").
-
-    Not an answer that is its statements in a row.
-    """
-    texts = {"question": example.question}
-    own = {"answer": example.answer, "reference": example.meta.get("reference")}
-    if example.answer == said(example.statements):
-        del own["answer"]  # comes of the statements again
-    texts |= {key: text for key, text in own.items() if isinstance(text, str) and text.strip()}
-    for i, document in enumerate(example.documents if documents else (), 1):
-        if document.title:
-            texts[f"document {i} title"] = document.title
-        texts[f"document {i}"] = document.text
-    for i, statement in enumerate(example.statements, 1):
-        texts[f"statement {i}"] = statement.text
-        if statement.corrupted is not None:
-            texts[f"statement {i} corrupted"] = statement.corrupted
+def texts_of(example: Example, documents: bool = True) -> Texts:
+    """Every text of an example, with or without its documents, by its name."""
+    texts: Texts = {}
+    retold(example, texts.setdefault, documents)
     return texts
 
 
-def problems_of(example: Example, translated: Mapping[str, str], source: str, target: str) -> list[Problem]:
-    """What is wrong with a translation, as (reason, a sentence for the model naming the text); empty when nothing."""
-    problems: list[Problem] = []
-    for name, text in texts_of(example, documents=_with_documents(example, translated)).items():
-        new = translated[name]
-        long = len(words(text)) >= _SHORT
-        if not words(new) and words(text):
-            problems.append(("text missing", f"{name}: expected a translation, got nothing."))
-        elif is_refusal(new) and not is_refusal(text):
-            problems.append(("refusal", f"{name}: expected a translation of the text."))
-        elif long and (same_words(text, new) or not in_language(new, target)):
-            problems.append(("untranslated", f"{name}: this is not {language(target).name}."))
-        elif letters := foreign_letters(text, new):
-            problems.append(("foreign letters", f"{name}: expected Latin letters, got {letters}."))
-        elif lost := lost_numbers(text, new):
-            problems.append(("lost numbers", f"{name}: these numbers are missing: {', '.join(lost)}."))
-        elif len(words(new)) > MAX_GROWTH * len(words(text)) + 10:
-            problems.append(("length", f"{name}: this is far longer than the text."))
-        elif len(words(text)) > MAX_GROWTH * len(words(new)) + 3:  # a small model sends a complaint back, translated
-            problems.append(("length", f"{name}: this is far shorter than the text."))
+def retold(example: Example, tell: Callable[[str, str], str], documents: bool = True) -> Example:
+    """The example with each of its texts as `tell` says it, given a name that says where it belongs, and the text.
+
+    Names are "document 1 title", "statement 2 corrupted" and so on. An answer that is its statements in a row is put
+    together of them again. Citations, kinds and altered documents stay, verbatim spans go.
+    """
+
+    def told(name: str, text: Any) -> Any:
+        return tell(name, text) if isinstance(text, str) and text.strip() else text
+
+    question, answer, meta = tell("question", example.question), example.answer, dict(example.meta)
+    of_statements = answer == said(example.statements)
+    if not of_statements:
+        answer = told("answer", answer)
+    if "reference" in meta:
+        meta["reference"] = told("reference", meta["reference"])
+    retold_documents = [
+        replace(document, title=told(f"document {i} title", document.title), text=tell(f"document {i}", document.text))
+        for i, document in enumerate(example.documents if documents else (), 1)
+    ]
+    statements = tuple(
+        replace(
+            statement, text=tell(f"statement {i}", statement.text),
+            corrupted=told(f"statement {i} corrupted", statement.corrupted), span=None, evidence=(),
+        )
+        for i, statement in enumerate(example.statements, 1)
+    )  # fmt: skip
+    return replace(
+        example, question=question, answer=said(statements) if of_statements else answer, meta=meta,
+        documents=tuple(retold_documents) or example.documents, statements=statements,
+    )  # fmt: skip
+
+
+def problems_of(
+    example: Example, texts: Mapping[str, str], translated: Mapping[str, str], source: str, target: str
+) -> list[Problem]:
+    """What is wrong with a translation of an example's texts; empty when nothing is."""
+    problems = [
+        (found[0], f"{name}: {found[1]}")
+        for name, text in texts.items()
+        if (found := _problem_of_text(text, translated[name], target))
+    ]
     if problems:
         return problems
-    documents = [name for name in translated if name.startswith("document")]
-    before, after = (". ".join(texts[name] for name in documents) for texts in (texts_of(example), translated))
+    documents = [name for name in texts if name.startswith("document")]
+    before, after = (". ".join(told[name] for name in documents) for told in (texts, translated))
     if names_kept(before, after, source) < MIN_NAMES:
         return [("lost names", "Keep the names of people, places and works in the documents.")]
-    return _disagreements(example, translated, source, target)
+    return _disagreements(example, texts, translated, source, target)
 
 
-def _disagreements(example: Example, translated: Mapping[str, str], source: str, target: str) -> list[Problem]:
+def _problem_of_text(text: str, new: str, target: str) -> Problem | None:
+    length, new_length = len(words(text)), len(words(new))
+    if not new_length and length:
+        return "text missing", "expected a translation, got nothing."
+    if is_refusal(new) and not is_refusal(text):
+        return "refusal", "expected a translation of the text."
+    if length >= _SHORT and (same_words(text, new) or not in_language(new, target)):
+        return "untranslated", f"this is not {language(target).name}."
+    if letters := foreign_letters(text, new):
+        return "foreign letters", f"expected Latin letters, got {letters}."
+    if lost := lost_numbers(text, new):
+        return "lost numbers", f"these numbers are missing: {', '.join(lost)}."
+    if new_length > MAX_GROWTH * length + 10:
+        return "length", "this is far longer than the text."
+    if length > MAX_GROWTH * new_length + 3:  # a small model sends a complaint back, translated
+        return "length", "this is far shorter than the text."
+    return None
+
+
+def _disagreements(
+    example: Example, texts: Mapping[str, str], translated: Mapping[str, str], source: str, target: str
+) -> list[Problem]:
     """Twins that came out like their statements, and statements whose names their documents write in another way.
 
     Names are not held against documents of another language: of people's translations one in ten would fail.
     """
     problems: list[Problem] = []
     for i, statement in enumerate(example.statements, 1):
-        new = translated[f"statement {i}"]
-        if statement.corrupted is not None and same_words(new, translated[f"statement {i} corrupted"]):
-            problems.append(
-                ("twin lost", f"statement {i} corrupted: it must differ from statement {i} as in the source.")
+        name = f"statement {i}"
+        if statement.corrupted is not None and same_words(translated[name], translated[f"{name} corrupted"]):
+            problems.append(("twin lost", f"{name} corrupted: it must differ from {name} as in the source."))
+        if statement.citations and "document 1" in texts:
+            cited = [f"document {position + 1}" for position in statement.citations]
+            before, after = (
+                " ".join(f"{told.get(f'{document} title', '')} {told[document]}" for document in cited)
+                for told in (texts, translated)
             )
-        if not _with_documents(example, translated):
-            continue
-        before = " ".join(f"{example.documents[p].title} {example.documents[p].text}" for p in statement.citations)
-        after = " ".join(
-            f"{translated.get(f'document {p + 1} title', '')} {translated[f'document {p + 1}']}"
-            for p in statement.citations
-        )
-        agreed = names_kept(statement.text, before, source)
-        if statement.citations and names_kept(new, after, target) < MIN_NAMES * agreed:
-            problems.append(("names disagree", f"statement {i}: write names as its documents do."))
+            agreed = names_kept(statement.text, before, source)
+            if names_kept(translated[name], after, target) < MIN_NAMES * agreed:
+                problems.append(("names disagree", f"{name}: write names as its documents do."))
     return problems
-
-
-def rebuild(example: Example, translated: Mapping[str, str], target: str) -> Example:
-    """The example in its new language; citations, kinds and altered documents stay, verbatim spans go."""
-    documents = example.documents
-    if _with_documents(example, translated):
-        documents = tuple(
-            Document(translated.get(f"document {i} title", ""), translated[f"document {i}"], document.score)
-            for i, document in enumerate(documents, 1)
-        )
-    statements = tuple(
-        replace(
-            statement,
-            text=translated[f"statement {i}"],
-            corrupted=translated.get(f"statement {i} corrupted"),
-            span=None,
-            evidence=(),
-        )
-        for i, statement in enumerate(example.statements, 1)
-    )
-    answer = (
-        said(statements) if example.answer == said(example.statements) else translated.get("answer", example.answer)
-    )
-    meta = dict(example.meta)
-    if "reference" in translated:
-        meta["reference"] = translated["reference"]
-    return replace(
-        example, lang=target, question=translated["question"], answer=answer,
-        documents=documents, statements=statements, meta=meta,
-    )  # fmt: skip
 
 
 def said(statements: Sequence[Statement]) -> str:
     """The statements in a row."""
     return " ".join(statement.text for statement in statements)
-
-
-def _with_documents(example: Example, translated: Mapping[str, str]) -> bool:
-    """Whether the documents were translated, too."""
-    return f"document {len(example.documents)}" in translated

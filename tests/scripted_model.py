@@ -14,7 +14,7 @@ from citeverifier.data.mini import load_mini
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Example
 from citeverifier.verifiers.keyword import Keyword
-from data_gen.tools import Tools
+from data_gen.step import Tools
 
 EN = {example.question: example for example in load_mini(None, "en")}
 PL = {example.id: example for example in load_mini(None, "pl")}
@@ -131,7 +131,7 @@ def by_llm(url: str) -> list[str]:
     ]  # fmt: skip
 
 
-def tools(folder: Path, url: str | None = None, **options: Any) -> Tools:
+def tools(url: str | None = None, **options: Any) -> Tools:
     """Tools with the keyword verifier and, with a URL, an LLM behind it."""
     options = {"retries": 1, "concurrency": 8, **options}
     llm = LLM(LLMOptions("scripted", base_url=url or "http://127.0.0.1:1/v1", **options))

@@ -27,7 +27,7 @@ LIGHT = {
     "stages of data_gen": (
         "-c",
         "import data_gen.__main__; from data_gen import answer, card, corrupt, filter, grounded, nearest, pack, "
-        "pipeline, point, questions, review, translate",
+        "pipeline, point, questions, review, stage, step, translate",
     ),
 }
 

@@ -11,7 +11,7 @@ from hydra import compose, initialize_config_dir
 
 from citeverifier.commands import paper
 from citeverifier.paths import configs_dir
-from data_gen.__main__ import run as make_data
+from data_gen.pipeline import run as make_data
 
 
 def config(*overrides: str) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from citeverifier.answers.in_step import in_step
-from citeverifier.appending import Appender, cut_half_line, read_rows
+from citeverifier.appending import Appender, read_rows
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, Reply, Request
 from citeverifier.llm.prompts import Prompt
@@ -25,7 +25,6 @@ from citeverifier.rating.responses import RatedResponse, Rater, Response
 def ask_stage(path: Path, llm: LLM, requests: Mapping[str, Request]) -> tuple[dict[str, Reply], Cost]:
     """The reply to each request by its id, and what new ones cost; equal requests are sent once. Raises LLMError."""
     keys = {identity: request_key(llm.options, request) for identity, request in requests.items()}
-    cut_half_line(path)
     replies = {  # by the request's key
         row["asked"]: Reply(row["reply"], row["error"], cached=True, raw=row["raw"])
         for row in read_rows(path)

@@ -19,7 +19,7 @@ from tiny_models import herbert_backbone
 from citeverifier.commands.train import run as train
 from citeverifier.models.checkpoint import read_config
 from citeverifier.paths import configs_dir
-from data_gen.__main__ import run as make_data
+from data_gen.pipeline import run as make_data
 
 HUB = "hotpotqa/hotpot_qa"
 SHORT = ["training.max_steps=2", "training.batch_size=4", "training.gradient_accumulation=1", "training.evaluations=1",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,12 +21,15 @@ from llm_server import (
     says,
     status,
 )
-from scripted_model import TRANSLATIONS, competent, edit, examples, tools
+from scripted_model import PL, TRANSLATIONS, competent, edit, examples, tools
 
 from citeverifier.llm.prompts import Prompt
-from citeverifier.records import Statement, Support
+from citeverifier.records import Example, Statement, Support
 from data_gen import answer, corrupt, grounded, point, translate
-from data_gen.stage import Step, Tally, read_stage, run_stage
+from data_gen.stage import Tally
+from data_gen.step import Step
+
+Through = Callable[..., tuple[Tally, list[Example]]]
 
 POLISH = "Wisła jest najdłuższą rzeką w Polsce i płynie przez Warszawę do morza [1]."
 SLOW = Misbehaviour(delay=3.0)
@@ -39,8 +42,8 @@ SERVERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def steps(folder: Path, url: str, timeout: float = 1.0) -> dict[str, Step]:
-    kit = tools(folder, url, timeout=timeout, retries=0)
+def steps(url: str, timeout: float = 1.0) -> dict[str, Step]:
+    kit = tools(url, timeout=timeout, retries=0)
     return {
         "answer": answer.by_llm(kit),
         "corrupt": corrupt.by_llm(kit, prompt="corrupt_core", kinds=["name", "date"], require=True),
@@ -50,42 +53,36 @@ def steps(folder: Path, url: str, timeout: float = 1.0) -> dict[str, Step]:
     }
 
 
-def run_all(folder: Path, reply: Callable[[dict[str, Any]], Any], timeout: float = 1.0) -> dict[str, Tally]:
-    with ScriptedServer(reply) as server:
-        return {
-            name: run_stage(name, folder / f"{name}.jsonl", examples(3), step)
-            for name, step in steps(folder, server.url, timeout).items()
-        }
+@pytest.fixture
+def ask_all(through: Through) -> Callable[..., dict[str, tuple[Tally, list[Example]]]]:
+    """What every step makes of three records with a server's replies: its tally, and what it kept."""
+
+    def go(reply: Callable[[dict[str, Any]], Any], timeout: float = 1.0) -> dict[str, tuple[Tally, list[Example]]]:
+        with ScriptedServer(reply) as server:
+            return {name: through(step, examples(3)) for name, step in steps(server.url, timeout).items()}
+
+    return go
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_nothing_of_it_becomes_data(name: str, tmp_path: Path) -> None:
-    timeout = 0.1 if name == "slow" else 1.0
-    for stage, tally in run_all(tmp_path, lambda body: SERVERS[name], timeout).items():
-        assert (tally.asked, tally.kept) == (3, 0), stage
+def test_nothing_of_it_becomes_data(name: str, ask_all: Any) -> None:
+    for stage, (tally, kept) in ask_all(lambda body: SERVERS[name], 0.1 if name == "slow" else 1.0).items():
+        assert (tally.asked, tally.kept, kept) == (3, 0, []), stage
         assert sum(tally.dropped.values()) == 3, stage
-        assert list(read_stage(tmp_path / f"{stage}.jsonl")) == [], stage
 
 
-def test_a_prompt_that_is_too_long_is_said_as_such_and_asked_once(tmp_path: Path) -> None:
+def test_a_prompt_that_is_too_long_is_said_as_such_and_asked_once(ask_all: Any) -> None:
     said: list[str] = []
 
     def reply(body: dict[str, Any]) -> Any:
         said.append(json.dumps(body["messages"]))
         return status(400, "This model's maximum context length is 2048 tokens.")
 
-    tallies = run_all(tmp_path, reply)
+    made = ask_all(reply)
     for stage in ("answer", "translate", "point"):
-        assert tallies[stage].dropped == {"prompt too long for the model": 3}
-    assert set(tallies["corrupt"].counts) == {"twin: prompt too long for the model"}
+        assert made[stage][0].dropped == {"prompt too long for the model": 3}
+    assert set(made["corrupt"][0].counts) == {"twin: prompt too long for the model"}
     assert len(said) == len(set(said))
-
-
-def test_a_competent_server_is_believed(tmp_path: Path) -> None:
-    tallies = run_all(tmp_path, competent)
-    whole = {stage for stage, tally in tallies.items() if tally.kept == 3}
-    assert whole >= {"answer", "corrupt", "translate", "grounded"}
-    assert tallies["point"].kept >= 2
 
 
 # --- answers that are wrong in ways of their own -------------------------------------------------------------------
@@ -155,27 +152,34 @@ SENTENCES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("reason", [None, *SENTENCES])
-def test_small_models_fill_in_a_form(reason: str | None, tmp_path: Path) -> None:
-    with ScriptedServer(competent if reason is None else lambda body: says(json.dumps(SENTENCES[reason]))) as server:
-        step = answer.by_llm(tools(tmp_path, server.url), prompt="answer_sentences", sentences=True)
-        tally = run_stage("s", tmp_path / "s.jsonl", examples(5), step)
-    if reason is not None:
-        assert tally.dropped == {reason: 5}
-        return
-    for kept, source in zip(read_stage(tmp_path / "s.jsonl"), examples(5), strict=True):
+@pytest.fixture
+def fill_in(through: Through) -> Callable[..., tuple[Tally, list[Example]]]:
+    """Ask for a JSON form, sentence by sentence, which the server fills in with the given value (None: well)."""
+
+    def go(form: Any, count: int) -> tuple[Tally, list[Example]]:
+        with ScriptedServer(competent if form is None else lambda body: says(json.dumps(form))) as server:
+            return through(answer.by_llm(tools(server.url), prompt="answer_sentences", sentences=True), examples(count))
+
+    return go
+
+
+def test_small_models_fill_in_a_form(fill_in: Any) -> None:
+    for kept, source in zip(fill_in(None, 5)[1], examples(5), strict=True):
         written = [(s.text, tuple(sorted(s.citations))) for s in source.statements]
         assert [(s.text, s.citations) for s in kept.statements] == written
 
 
-def test_a_sentence_that_the_form_cuts_off_is_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reason", SENTENCES)
+def test_a_form_filled_in_badly_is_dropped(reason: str, fill_in: Any) -> None:
+    assert fill_in(SENTENCES[reason], 2)[0].dropped == {reason: 2}
+
+
+def test_a_sentence_that_the_form_cuts_off_is_left_out(fill_in: Any) -> None:
     whole = {"text": f"The Vistula {'really ' * 26}is in Poland.", "documents": [1]}
-    form = {"sentences": [whole, {"text": ("The Vistula flows " + "very " * 40)[:200], "documents": [1]}]}
-    with ScriptedServer(lambda body: says(json.dumps(form))) as server:
-        step = answer.by_llm(tools(tmp_path, server.url), prompt="answer_sentences", sentences=True)
-        tally = run_stage("s", tmp_path / "s.jsonl", examples(2), step)
+    cut = {"text": ("The Vistula flows " + "very " * 40)[:200], "documents": [1]}
+    tally, made = fill_in({"sentences": [whole, cut]}, 2)
     assert tally.counts["sentence cut off"] == 2
-    assert [[s.text for s in kept.statements] for kept in read_stage(tmp_path / "s.jsonl")] == [[whole["text"]]] * 2
+    assert [[s.text for s in kept.statements] for kept in made] == [[whole["text"]]] * 2
 
 
 # --- tags of the prompt --------------------------------------------------------------------------------------------
@@ -191,19 +195,19 @@ def tagged(tag: str) -> Callable[[dict[str, Any]], Any]:
     return reply
 
 
-def test_tags_of_the_prompt_are_taken_out(tmp_path: Path) -> None:
-    run_all(tmp_path, tagged("</statement 272a7457>"))
+def test_tags_of_the_prompt_are_taken_out(ask_all: Any) -> None:
+    made = ask_all(tagged("</statement 272a7457>"))
     for stage in ("answer", "corrupt", "translate", "point"):
-        kept = list(read_stage(tmp_path / f"{stage}.jsonl"))
+        _, kept = made[stage]
         assert kept, stage
         assert "272a7457" not in repr(kept), stage
 
 
-def test_half_a_tag_is_no_data(tmp_path: Path) -> None:
-    tallies = run_all(tmp_path, tagged("statement 272a7457>"))
-    assert tallies["answer"].dropped == tallies["point"].dropped == {"tag of the prompt": 3}
-    assert tallies["translate"].dropped == {"tag of the prompt": 3}
-    assert set(tallies["corrupt"].counts) == {"twin: tag of the prompt"}
+def test_half_a_tag_is_no_data(ask_all: Any) -> None:
+    made = ask_all(tagged("statement 272a7457>"))
+    for stage in ("answer", "point", "translate"):
+        assert made[stage][0].dropped == {"tag of the prompt": 3}
+    assert set(made["corrupt"][0].counts) == {"twin: tag of the prompt"}
 
 
 # --- twins ---------------------------------------------------------------------------------------------------------
@@ -294,96 +298,70 @@ def test_the_prompt_of_a_twin_shows_examples_and_no_documents() -> None:
 @pytest.mark.parametrize(
     ("said", "counts"), [("no", {}), ("yes", {"twin: still supported": 1}), ("perhaps", {"twin: no verdict": 1})]
 )
-def test_twins_that_the_llm_still_sees_supported_go(said: str, counts: dict[str, int], tmp_path: Path) -> None:
+def test_twins_that_the_llm_still_sees_supported_go(said: str, counts: dict[str, int], through: Through) -> None:
     example = replace(examples(1)[0], statements=examples(1)[0].statements[:1])
     with ScriptedServer(lambda body: says(said)) as server:
-        step = corrupt.checked_by_llm(tools(tmp_path, server.url))
-        tally = run_stage("s", tmp_path / "s.jsonl", [example], step)
+        tally, [kept] = through(corrupt.checked_by_llm(tools(server.url)), [example])
     assert tally.counts == counts
-    assert (next(read_stage(tmp_path / "s.jsonl")).statements == example.statements) == (not counts)
+    assert (kept.statements == example.statements) == (not counts)
 
 
-def test_the_kinds_of_edit_go_round(tmp_path: Path) -> None:
-    with ScriptedServer(competent) as server:
-        kinds = ["name", "date", "number"]
-        step = corrupt.by_llm(tools(tmp_path, server.url), prompt="corrupt_detail", kinds=kinds)
-        run_stage("s", tmp_path / "s.jsonl", examples(30), step)
-    edits = [s.edit for e in read_stage(tmp_path / "s.jsonl") for s in e.statements if s.citations]
+def test_the_kinds_of_edit_go_round(server: ScriptedServer, through: Through) -> None:
+    kinds = ["name", "date", "number"]
+    _, made = through(corrupt.by_llm(tools(server.url), prompt="corrupt_detail", kinds=kinds), examples(30))
+    edits = [s.edit for e in made for s in e.statements if s.citations]
     assert set(edits) == set(kinds)
     assert min(edits.count(kind) for kind in kinds) > len(edits) / 6
 
 
-def test_a_failed_attempt_asks_for_the_next_kind(tmp_path: Path) -> None:
+def test_a_failed_attempt_asks_for_the_next_kind(through: Through) -> None:
     with ScriptedServer(lambda body: says('{"before": "x", "after": ""}')) as server:
-        step = corrupt.by_llm(tools(tmp_path, server.url), prompt="corrupt_detail", kinds=["name", "date"], attempts=2)
-        run_stage("s", tmp_path / "s.jsonl", examples(1), step)
+        step = corrupt.by_llm(tools(server.url), prompt="corrupt_detail", kinds=["name", "date"], attempts=2)
+        through(step, examples(1))
     cited = sum(bool(s.citations) for s in examples(1)[0].statements)
     assert len(server.bodies) == 2 * cited
     for first, second in zip(*[iter(json.dumps(body["messages"]) for body in server.bodies)] * 2, strict=True):
-        assert ("date or year" in first) != ("date or year" in second) or first != second
+        assert ("date or year" in first) != ("date or year" in second)
 
 
 # --- translations --------------------------------------------------------------------------------------------------
 
 
-def translation(change: Callable[[dict[str, str]], None], times: int) -> Callable[[dict[str, Any]], Any]:
-    """The right translation, changed in the first so many replies."""
+POLISH_TWINS = {s.corrupted: s.text for example in PL.values() for s in example.statements}
+ENGLISH = {polish: english for english, polish in TRANSLATIONS.items()}
+# By reason: how the names of some texts of a translation begin, and what becomes of those texts (None: left out).
+BAD: dict[str, tuple[str, Callable[[str], str | None]]] = {
+    "untranslated": ("document 1", lambda text: ENGLISH[text]),
+    "lost numbers": ("document", lambda text: re.sub(r"\d", "x", text)),
+    "lost names": ("document", lambda text: re.sub(r"\b[^\W\d_a-ząćęłńóśźż]\w*", "", text) + " to jest w tym"),
+    "twin lost": ("statement", lambda text: POLISH_TWINS.get(text, text)),
+    "no JSON": ("question", lambda text: None),
+    "foreign letters": ("question", lambda text: text.replace("a", "а")),  # Cyrillic
+    "length": ("statement 1", lambda text: "To nie jest polski."),
+}
+
+
+def translation(reason: str, times: int) -> Callable[[dict[str, Any]], Any]:
+    """The right translation, made bad in the first so many replies."""
+    beginning, change = BAD[reason]
     left = times
 
     def reply(body: dict[str, Any]) -> Any:
         nonlocal left
-        found = json.loads(competent(body)["choices"][0]["message"]["content"])
-        if left > 0:
-            left -= 1
-            change(found)
-        return says(json.dumps(found, ensure_ascii=False))
+        left -= 1
+        texts = json.loads(competent(body)["choices"][0]["message"]["content"])
+        if left >= 0:
+            texts |= {name: change(text) for name, text in texts.items() if name.startswith(beginning)}
+        return says(json.dumps({name: text for name, text in texts.items() if text is not None}, ensure_ascii=False))
 
     return reply
 
 
-def _untranslated(texts: dict[str, str]) -> None:
-    texts["document 1"] = next(en for en, pl in TRANSLATIONS.items() if pl == texts["document 1"])
-
-
-def _lose_numbers(texts: dict[str, str]) -> None:
-    name = next(n for n, text in texts.items() if n.startswith("document") and any(c.isdigit() for c in text))
-    texts[name] = "".join("x" if c.isdigit() else c for c in texts[name])
-
-
-def _lose_names(texts: dict[str, str]) -> None:
-    for name in (n for n in texts if n.startswith("document")):
-        texts[name] = " ".join(w for w in texts[name].split() if not w[0].isupper()) + " to jest w tym"
-
-
-def _twin_lost(texts: dict[str, str]) -> None:
-    name = next(n for n in texts if n.endswith("corrupted"))
-    texts[name] = texts[name.removesuffix(" corrupted")]
-
-
-def _other_script(texts: dict[str, str]) -> None:
-    texts["question"] = texts["question"].replace("a", "а")  # Cyrillic
-
-
-def _complaint(texts: dict[str, str]) -> None:
-    texts["statement 1"] = texts["statement 1 corrupted"] = "To nie jest polski."
-
-
-def _missing(texts: dict[str, str]) -> None:
-    del texts["question"]
-
-
-BAD = {
-    "untranslated": _untranslated, "lost numbers": _lose_numbers, "lost names": _lose_names, "twin lost": _twin_lost,
-    "no JSON": _missing, "foreign letters": _other_script,
-    "length": _complaint,
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("times", [1, 99])
 @pytest.mark.parametrize("reason", BAD)
-def test_bad_translations_are_asked_for_again_with_what_was_wrong(reason: str, times: int, tmp_path: Path) -> None:
-    with ScriptedServer(translation(BAD[reason], times)) as server:
-        tally = run_stage("s", tmp_path / "s.jsonl", examples(1), steps(tmp_path, server.url)["translate"])
+def test_bad_translations_are_asked_for_again_with_what_was_wrong(reason: str, times: int, through: Through) -> None:
+    with ScriptedServer(translation(reason, times)) as server:
+        tally, _ = through(steps(server.url)["translate"], examples(1))
     assert tally.dropped == ({reason: 1} if times > 1 else {})
     assert tally.counts == {f"attempt: {reason}": min(times, 2)}
     assert tally.cost.calls == 2
@@ -391,30 +369,29 @@ def test_bad_translations_are_asked_for_again_with_what_was_wrong(reason: str, t
     assert roles == ["system", "user"] + ["assistant", "user"] * (reason != "no JSON")
 
 
-def test_the_bundled_translations_pass(tmp_path: Path) -> None:
+def test_the_bundled_translations_pass() -> None:
     failed = {}
     for example in examples(100):
-        texts = {name: TRANSLATIONS[text] for name, text in translate.texts_of(example).items()}
-        if problems := translate.problems_of(example, texts, "en", "pl"):
+        texts = translate.texts_of(example)
+        translated = {name: TRANSLATIONS[text] for name, text in texts.items()}
+        if problems := translate.problems_of(example, texts, translated, "en", "pl"):
             failed[example.id] = problems
     assert not failed
 
 
-def test_documents_may_stay_as_they_are(tmp_path: Path) -> None:
-    with ScriptedServer(competent) as server:
-        step = translate.by_llm(tools(tmp_path, server.url), lang="pl", source_lang="en", documents=False)
-        assert run_stage("s", tmp_path / "s.jsonl", examples(20), step).kept == 20
+def test_documents_may_stay_as_they_are(server: ScriptedServer, through: Through) -> None:
+    step = translate.by_llm(tools(server.url), lang="pl", source_lang="en", documents=False)
+    _, made = through(step, examples(20))
     assert not any("document" in json.dumps(body["structured_outputs"]) for body in server.bodies)
-    for source, polish, kept in zip(examples(20), examples(20, "pl"), read_stage(tmp_path / "s.jsonl"), strict=True):
+    for source, polish, kept in zip(examples(20), examples(20, "pl"), made, strict=True):
         assert (kept.lang, kept.question, kept.documents) == ("pl", polish.question, source.documents)
         assert [s.corrupted for s in kept.statements] == [s.corrupted for s in polish.statements]
 
 
-def test_only_what_asks_is_asked(tmp_path: Path) -> None:
-    kit = tools(tmp_path)
-    step = translate.by_llm(kit, lang="en", source_lang="en")
+def test_only_what_asks_is_asked(through: Through) -> None:
+    step = translate.by_llm(tools(), lang="en", source_lang="en")
     assert not step.asks
-    assert run_stage("s", tmp_path / "s.jsonl", examples(2), step).kept == 2
+    assert through(step, examples(2))[1] == examples(2)
 
 
 @pytest.mark.parametrize(

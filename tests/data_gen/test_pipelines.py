@@ -73,6 +73,19 @@ def test_sizes_come_from_the_config(pipeline: Run) -> None:
     }  # fmt: skip
 
 
+def test_files_of_others_stay_and_those_of_an_earlier_run_go(pipeline: Run, tmp_path: Path) -> None:
+    mine, *earlier = (
+        tmp_path / "out" / name
+        for name in ("questions_of_mine.jsonl", "examples_dev.jsonl", "parquet/examples_dev.parquet")
+    )
+    for file in (mine, *earlier):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{}\n")
+    pipeline("pipeline=citefix", "generator=rules", "limit=5", "lang=en")
+    assert mine.read_text() == "{}\n"
+    assert not any(file.exists() for file in earlier)
+
+
 def test_splits_share_neither_groups_nor_documents_nor_statements(pipeline: Run) -> None:
     out = pipeline("pipeline=training", "limit=60")
     train, dev, test = (pairs_of(out, split) for split in SPLITS)

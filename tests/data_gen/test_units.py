@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 from oracle import Oracle
@@ -13,6 +15,7 @@ from scripted_model import examples, tools
 
 from citeverifier.records import Example, RecordError, Statement
 from citeverifier.text.words import normalise
+from citeverifier.verifiers.keyword import Keyword
 from data_gen.card import publish
 from data_gen.checks import in_language, is_refusal, json_object, lost_numbers, names_kept
 from data_gen.corrupt import by_rules, compared
@@ -20,8 +23,10 @@ from data_gen.filter import by_verifier
 from data_gen.nearest import distinct, from_nearest_questions, nth_nearest
 from data_gen.questions import read_questions, usable
 from data_gen.review import read_review, write_review
-from data_gen.stage import keep, one_by_one, read_stage, run_stage, without_twin
-from data_gen.tools import split
+from data_gen.stage import Tally, run_stage
+from data_gen.step import Tools, keep, one_by_one, split, without_twin
+
+Through = Callable[..., tuple[Tally, list[Example]]]
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 
@@ -72,148 +77,131 @@ def test_languages_of_a_question_count_once() -> None:
     assert [e.id for e in drawn[::2]] == [e.id for e in drawn[1::2]]
 
 
-def test_unusable_questions_are_counted(tmp_path: Path) -> None:
+def test_unusable_questions_are_counted(through: Through) -> None:
     good = examples(1)[0]
     few = replace(good, id="b", documents=good.documents[:1], statements=())
     records = [good, replace(good, id="a", question=" "), few]
-    tally = run_stage("s", tmp_path / "s.jsonl", records, usable(tools(tmp_path), statements=False))
-    assert (tally.kept, tally.dropped) == (1, {"no question": 1, "too few documents": 1})
-    assert next(read_stage(tmp_path / "s.jsonl")).statements == ()
+    tally, [kept] = through(usable(tools(), statements=False), records)
+    assert tally.dropped == {"no question": 1, "too few documents": 1}
+    assert kept.statements == ()
 
 
-def test_a_question_and_its_answer_is_no_statement(tmp_path: Path) -> None:
+def test_a_question_and_its_answer_is_no_statement(tmp_path: Path, through: Through) -> None:
     file = tmp_path / "hotpot.json"
     file.write_text(json.dumps(hotpot(20)))
-    tally = run_stage("s", tmp_path / "s.jsonl", questions(file), usable(tools(tmp_path), statements=True))
+    tally, kept = through(usable(tools(), statements=True), questions(file))
     assert tally.counts["statement is a question and its answer"] == 20
-    assert not [s for e in read_stage(tmp_path / "s.jsonl") for s in e.statements if "? " in s.text]
+    assert not [s for e in kept for s in e.statements if "? " in s.text]
 
 
 # --- verifier --------------------------------------------------------------------------------------------------------
 
 
-def judged(folder: Path) -> Any:
-    return replace(tools(folder), verifier=Oracle)
+JUDGED = replace(tools(), verifier=Oracle)
+WRONG = Statement("This is in none of the documents at all.", (0,))
 
 
 @pytest.mark.parametrize("unit", ["answer", "statement"])
-def test_unsupported_statements(unit: Any, tmp_path: Path) -> None:
+def test_unsupported_statements(unit: Any, through: Through) -> None:
     good = next(e for e in examples(20) if len(e.statements) > 1)
-    wrong = replace(good.statements[0], text="This is in none of the documents at all.")
-    bad = replace(good, id="bad", statements=(wrong, *good.statements[1:]))
-    step = by_verifier(judged(tmp_path), unit=unit)
-    tally = run_stage("s", tmp_path / "s.jsonl", [good, bad], step)
-    if unit == "answer":
-        assert (tally.kept, tally.dropped) == (1, {"statement not supported": 1})
-    else:
-        assert tally.kept == 2
-        kept = list(read_stage(tmp_path / "s.jsonl"))[1]
-        assert kept.statements[0].citations == ()  # nothing is asked about it; the others keep their numbers
-        assert kept.statements[1:] == good.statements[1:]
+    bad = replace(good, id="bad", statements=(WRONG, *good.statements[1:]))
+    tally, [first, *others] = through(by_verifier(JUDGED, unit=unit), [good, bad])
+    assert first == good
     assert tally.counts == {"statement not supported": 1}
+    assert tally.dropped == ({"statement not supported": 1} if unit == "answer" else {})
+    for kept in others:  # nothing is asked about it; the others keep their numbers
+        assert kept.statements == (replace(WRONG, citations=()), *good.statements[1:])
 
 
-def test_unscored_is_counted_apart(tmp_path: Path) -> None:
-    example = examples(1)[0]
-    the = replace(example, statements=(replace(example.statements[0], text="of the"),))
-    tally = run_stage("s", tmp_path / "s.jsonl", [the], by_verifier(tools(tmp_path)))
-    assert tally.dropped == {"statement unscored": 1}
+def test_unscored_is_counted_apart(through: Through) -> None:
+    the = replace(examples(1)[0], statements=(Statement("of the", (0,)),))
+    assert through(by_verifier(tools()), [the])[0].dropped == {"statement unscored": 1}
 
 
-def test_support_of_none_is_no_level_to_ask_for(tmp_path: Path) -> None:
+def test_support_of_none_is_no_level_to_ask_for() -> None:
     with pytest.raises(ValueError, match="level: expected partial or full, got none"):
-        by_verifier(tools(tmp_path), level="none")
+        by_verifier(tools(), level="none")
 
 
-def test_what_the_verifier_says_of_twins_is_a_number(tmp_path: Path) -> None:
+def test_what_the_verifier_says_of_twins_is_a_number(through: Through) -> None:
     first, second = examples(2)
     text = first.statements[0].text
     fooled = replace(first, statements=(replace(first.statements[0], corrupted=text), *first.statements[1:]))
-    tally = run_stage("s", tmp_path / "s.jsonl", [fooled, second], compared(judged(tmp_path)))
+    tally, kept = through(compared(JUDGED), [fooled, second])
     twins = sum(s.corrupted is not None for e in (fooled, second) for s in e.statements)
     assert tally.counts == {"twin: the verifier sees it supported": 1, "twin: the verifier agrees": twins - 1}
-    assert list(read_stage(tmp_path / "s.jsonl")) == [fooled, second]
+    assert kept == [fooled, second]
 
 
-def test_a_closing_citation_costs_its_own_statement_alone(tmp_path: Path) -> None:
+def test_a_closing_citation_costs_its_own_statement_alone(through: Through) -> None:
     good = examples(1)[0]
-    closing = Statement("This is in none of the documents at all.", (0,), kind="closing")
-    tally = run_stage("s", tmp_path / "s.jsonl", [replace(good, statements=(closing, *good.statements))],
-                      by_verifier(judged(tmp_path), unit="answer"))  # fmt: skip
-    assert (tally.kept, tally.counts) == (1, {"statement not supported": 1})
-    assert next(read_stage(tmp_path / "s.jsonl")).statements[0].citations == ()
+    closing = replace(good, statements=(replace(WRONG, kind="closing"), *good.statements))
+    tally, [kept] = through(by_verifier(JUDGED, unit="answer"), [closing])
+    assert tally.counts == {"statement not supported": 1}
+    assert kept.statements[0].citations == ()
 
 
-def test_rules_alter_what_the_altered_document_holds(tmp_path: Path) -> None:
+def test_rules_alter_what_the_altered_document_holds(through: Through) -> None:
     bare = [replace(e, statements=tuple(map(without_twin, e.statements))) for e in examples(20)]
-    run_stage("s", tmp_path / "s.jsonl", bare, by_rules(tools(tmp_path)))
-    made = [(e, s) for e in read_stage(tmp_path / "s.jsonl") for s in e.statements if s.corrupted]
+    made = [(e, s) for e in through(by_rules(tools()), bare)[1] for s in e.statements if s.corrupted]
     assert len(made) > 20
     for example, statement in made:
         assert set(statement.altered_in) <= set(statement.citations)
         if len(statement.citations) > 1 and statement.altered_in:
-            held = normalise(
-                example.documents[statement.altered_in[0]].text + example.documents[statement.altered_in[0]].title
-            )
-            assert normalise(statement.span or "") in held
+            document = example.documents[statement.altered_in[0]]
+            assert normalise(statement.span or "") in normalise(document.text + document.title)
 
 
 # --- search ----------------------------------------------------------------------------------------------------------
 
 
-def staged(folder: Path, records: list[Example]) -> Any:
-    run_stage("before", folder / "before.jsonl", records, one_by_one(lambda e: keep(e)))
-    return replace(tools(folder), before=folder / "before.jsonl")
+def searching(folder: Path, records: list[Example], verifier: Any = Keyword) -> Tools:
+    run_stage("before", folder / "before.jsonl", records, one_by_one(keep))
+    return replace(tools(), before=folder / "before.jsonl", verifier=verifier)
 
 
-def test_hard_negatives_come_from_other_groups_of_the_same_split(tmp_path: Path) -> None:
+def test_hard_negatives_come_from_other_groups_of_the_same_split(tmp_path: Path, through: Through) -> None:
     records = examples(100) + examples(100, "pl")
-    kit = staged(tmp_path, records)
-    run_stage("s", tmp_path / "s.jsonl", records, from_nearest_questions(kit, count=2, check=False))
+    kit = searching(tmp_path, records)
+    _, found = through(from_nearest_questions(kit, count=2, check=False), records)
     owner = {(e.lang, d.text): e for e in records for d in e.documents}
-    count = 0
-    for before, example in zip(records, read_stage(tmp_path / "s.jsonl"), strict=True):
+    for before, example in zip(records, found, strict=True):
         assert example.documents[: len(before.documents)] == before.documents
         assert example.statements == before.statements
         for position in example.meta["hard_negatives"]:
             other = owner[example.lang, example.documents[position].text]
             assert other.group != example.group
             assert split(other, kit.shares) == split(example, kit.shares)
-            count += 1
-    assert count > 300
+    assert sum(len(example.meta["hard_negatives"]) for example in found) > 300
 
 
-def test_negatives_that_support_a_statement_are_left_out(tmp_path: Path) -> None:
+def test_negatives_that_support_a_statement_are_left_out(tmp_path: Path, through: Through) -> None:
     first = examples(1)[0]
     [cited] = first.statements[1].citations
     gold, statement = first.documents[cited], replace(without_twin(first.statements[1]), citations=(0,), evidence=())
     doubled = replace(gold, text=f"{gold.text} {gold.text}")  # which the oracle does not know
     asking = replace(first, documents=first.documents[:cited], statements=(statement,))
     other = replace(first, id="other", group="other", documents=(gold, doubled), statements=(statement,))
-    kit = replace(staged(tmp_path, [asking, other]), verifier=Oracle)
-    tally = run_stage("s", tmp_path / "s.jsonl", [asking], from_nearest_questions(kit, count=4))
+    kit = searching(tmp_path, [asking, other], verifier=Oracle)
+    tally, [kept] = through(from_nearest_questions(kit, count=4), [asking])
     assert tally.counts == {"negative: supports a statement": 1}
-    [kept] = read_stage(tmp_path / "s.jsonl")
     assert kept.documents == (*asking.documents, doubled)
 
 
 def test_documents_cut_off_half_way_are_made_anew(tmp_path: Path) -> None:
     file = tmp_path / "d.jsonl"
     records = [e for example in examples(10) for e in (example, replace(example, id=f"{example.id}-again"))]
-    run_stage("d", file, records, distinct(tools(tmp_path), min_words=5))
+    run_stage("d", file, records, distinct(tools(), min_words=5))
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    run_stage("d", file, records, distinct(tools(tmp_path), min_words=5))
+    run_stage("d", file, records, distinct(tools(), min_words=5))
     assert file.read_bytes() == whole
 
 
-def test_the_nth_nearest_document(tmp_path: Path) -> None:
-    run_stage("d", tmp_path / "d.jsonl", examples(30), distinct(tools(tmp_path), min_words=5))
-    documents = list(read_stage(tmp_path / "d.jsonl"))
+def test_the_nth_nearest_document(tmp_path: Path, through: Through) -> None:
+    _, documents = through(distinct(tools(), min_words=5), examples(30))
     assert len({e.documents[0].text for e in documents}) == len(documents)
-    kit = replace(tools(tmp_path), before=tmp_path / "d.jsonl")
-    run_stage("n", tmp_path / "n.jsonl", documents, nth_nearest(kit, ns=(1, 3)))
-    found = list(read_stage(tmp_path / "n.jsonl"))
+    _, found = through(nth_nearest(searching(tmp_path, documents), ns=(1, 3)), documents)
     assert {e.meta["nearest"] for e in found} == {1, 3}
     for example in found:
         assert len(example.documents) == 2
@@ -294,27 +282,16 @@ def test_replies_as_json() -> None:
 # --- publishing ------------------------------------------------------------------------------------------------------
 
 
-def test_only_the_dataset_is_published(tmp_path: Path) -> None:
-    class Api:
-        """Records what it is asked to do."""
-
-        def __init__(self) -> None:
-            self.calls: list[tuple[str, dict[str, Any]]] = []
-
-        def create_repo(self, repo_id: str, **more: Any) -> None:
-            self.calls.append(("create", {"repo_id": repo_id, **more}))
-
-        def upload_folder(self, **more: Any) -> None:
-            self.calls.append(("upload", more))
-
+def test_only_the_dataset_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import HfApi
     from huggingface_hub.utils import filter_repo_objects
 
-    api = Api()
-    address = publish(tmp_path, "me/data", private=True, api=api)
-    assert address.endswith("me/data")
-    (_, made), (_, sent) = api.calls
-    assert (made["repo_type"], made["private"]) == ("dataset", True)
-    files = ["README.md", "train.jsonl", "parquet/pairs_train.parquet", "stages/main-01-source.jsonl",
-             "review/review.csv", "hydra/config/config.yaml", "stages/x.settings.json", "provenance.json"]  # fmt: skip
-    allowed = filter_repo_objects(files, allow_patterns=sent["allow_patterns"], ignore_patterns=sent["ignore_patterns"])
-    assert list(allowed) == ["README.md", "train.jsonl", "parquet/pairs_train.parquet", "provenance.json"]
+    api = create_autospec(HfApi, instance=True)
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: api)
+    assert publish(tmp_path, "me/data", private=True).endswith("me/data")
+    api.create_repo.assert_called_once_with("me/data", repo_type="dataset", private=True, exist_ok=True)
+    dataset = ["README.md", "train.jsonl", "parquet/pairs_train.parquet", "provenance.json"]
+    others = ["stages/main-01-source.jsonl", "review/review.csv", "hydra/config/config.yaml", "stages/x.settings.json",
+              "questions_of_mine.jsonl"]  # fmt: skip
+    [sent] = api.upload_folder.call_args_list
+    assert list(filter_repo_objects([*dataset, *others], allow_patterns=sent.kwargs["allow_patterns"])) == dataset

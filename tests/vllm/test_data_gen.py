@@ -10,7 +10,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from citeverifier.paths import configs_dir
-from data_gen.__main__ import run
+from data_gen.pipeline import run
 
 pytestmark = pytest.mark.vllm
 
