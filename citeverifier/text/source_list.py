@@ -22,7 +22,7 @@ _DEFINED = re.compile(r"[ \t]{0,3}\[([^\]\[^][^\]\[\n]*)\]:[ \t]+(\S.*)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _QUOTE = re.compile(r"[ \t]*>[ \t]?(.*)")
 _LINK = re.compile(
-    r"\[([^\]\n]*)\]\((<[^>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)[^)\n]*\)"  # "[title](target)"
+    r"\[([^\]\n]*)\]\((?![\s)]|<>)(<[^>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)[^)\n]*\)"  # "[title](target)"
     r"|<?(https?://[^\s<>]+)"
 )
 _NAMED = re.compile(r"\[([^\[\]\n]{1,200})\](?=(?:\[([^\[\]\n]{1,200})\])?)")  # "[label]", and what follows at once

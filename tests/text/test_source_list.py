@@ -51,6 +51,7 @@ More[^v].
         ("A [7, 9] [3].\n\nSources:\n[9] N.\n[3] T.", "A [3][1] [2].", "9 3 7", [("", None, "N."), ("", None, "T.")]),
         ("Tak [1].\n\n# Źródła\n- [1] Raz.\n", "Tak [1].", "1", [("", None, "Raz.")]),
         ("B [1].\n\n[2]: two.txt\n[1]: <one.txt>\n", "B [1].", "1 2", [("", "one.txt", ""), ("", "two.txt", "")]),
+        ("C [1].\n\nSources:\n1. [T](): so.", "C [1].", "1", [("", None, "[T](): so.")]),  # a link that leads nowhere
         ("No sources [1].", "No sources [1].", "", []),
     ],
 )  # fmt: skip
