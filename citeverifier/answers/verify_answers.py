@@ -25,8 +25,8 @@ from citeverifier.answers.judging import Judge
 from citeverifier.answers.phrases import phrases, trimmed, without
 from citeverifier.records import LEVELS, Document, Pair, Support
 from citeverifier.text.answer_reading import ReadAnswer, ReadStatement
-from citeverifier.text.markers import Span, sentence_spans
-from citeverifier.text.sentences import sentences
+from citeverifier.text.markers import Span
+from citeverifier.text.sentences import sentence_spans
 
 MOST_TRIED = 100  # documents that are tried beside the cited ones, best first: each has to be encoded again
 MOST_MISSING = 20  # missing documents that are named
@@ -168,7 +168,7 @@ def _evidence(
 
 @lru_cache(maxsize=4096)
 def _sentences(text: str, lang: str) -> list[Span]:
-    return sentence_spans(text, sentences(text, lang))
+    return sentence_spans(text, lang)
 
 
 def _unsupported(text: str, lang: str, cited: Sequence[int], ask: Ask) -> Asking[Span | None]:
