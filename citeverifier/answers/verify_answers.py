@@ -50,13 +50,11 @@ def verify_answers(records: Sequence[AnswerRecord], judge: Judge) -> list[Verifi
     }  # fmt: skip
 
     def answer(questions: Sequence[Question]) -> list[list[Any]]:
-        answers: list[list[Any]] = [[] for _ in questions]
-        for way, ask in ways.items():
-            asking = [number for number, (asked, _) in enumerate(questions) if asked == way]
-            said = iter(ask([pair for number in asking for pair in questions[number][1]]))
-            for number in asking:
-                answers[number] = [next(said) for _ in questions[number][1]]
-        return answers
+        said = {
+            way: iter(ask([pair for asked, pairs in questions if asked == way for pair in pairs]))
+            for way, ask in ways.items()
+        }
+        return [[next(said[asked]) for _ in pairs] for asked, pairs in questions]
 
     reads = [record.read() for record in records]
     works = [
