@@ -1,15 +1,24 @@
-"""Correcting the citations of answers (paper 4). Only markers change; a point that cannot be scored keeps its own."""
+"""Correcting the citations of answers (paper 4), whole or while they are written.
+
+Only markers change; a point that cannot be scored keeps its own. In a stream text passes at once, a marker as soon as
+its factual point closes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from itertools import groupby
 
 from citeverifier.answers.answer_record import AnswerRecord
-from citeverifier.answers.answer_results import RewrittenAnswer
+from citeverifier.answers.answer_results import Change, RewrittenAnswer
 from citeverifier.answers.correction.method import CorrectionMethod
-from citeverifier.answers.fix_stream import Corrector
-from citeverifier.answers.fixed_points import Count, decide
+from citeverifier.answers.fixed_points import Claim, Count, check_count, decide
+from citeverifier.answers.point_reader import Closing, PointReader
 from citeverifier.cost import Cost
+from citeverifier.records import Document
+from citeverifier.text.answer_writing import write_answer
+from citeverifier.verifiers.base import Listing
 
 
 def fix_answers(
@@ -24,12 +33,94 @@ def fix_answers(
         Corrector(record.documents, method, lang=record.language, question=record.question, count=count)
         for record in records
     ]
-    closings = [corrector.read(record.answer, last=True) for corrector, record in zip(correctors, records, strict=True)]
-    asked = zip(correctors, closings, strict=True)
+    read = [corrector.read(record.answer, last=True) for corrector, record in zip(correctors, records, strict=True)]
+    asked = zip(correctors, read, strict=True)
     changes, cost = decide([claim for corrector, closed in asked for claim in corrector.claims(closed)], method, count)
     decided = iter(changes)
     fixed = []
-    for record, corrector, closed in zip(records, correctors, closings, strict=True):
-        text = corrector.write(closed, decided)
-        fixed.append(RewrittenAnswer(record.answer, text, tuple(corrector.changes), record.language, record.id))
+    for record, corrector, closings in zip(records, correctors, read, strict=True):
+        text = corrector.write(closings, decided)
+        fixed.append(RewrittenAnswer(record.answer, text, tuple(corrector.changes), corrector.lang, record.id))
     return fixed, cost
+
+
+def stream(
+    chunks: Iterable[str],
+    documents: Sequence[Document],
+    method: CorrectionMethod,
+    *,
+    lang: str,
+    question: str | None = None,
+    count: Count = "kept",
+) -> Iterator[str]:
+    """The corrected answer in chunks, together what `fix_answers` makes of the whole, however it was cut.
+
+    Raises ValueError where `count` is nothing the method can do.
+    """
+    corrector = Corrector(documents, method, lang=lang, question=question, count=count)
+    yield from filter(None, map(corrector.feed, chunks))
+    if piece := corrector.finish():
+        yield piece
+
+
+@dataclass
+class Corrector:
+    """One answer, corrected as it comes: `feed` its chunks, then `finish`; both give text that can be shown.
+
+    `changes` has what became of each factual point that is closed. Raises ValueError where `count` is nothing the
+    method can do.
+    """
+
+    documents: Sequence[Document]
+    method: CorrectionMethod
+    _: KW_ONLY
+    lang: str
+    question: str | None = None
+    count: Count = "kept"
+    changes: list[Change] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        check_count(self.method, self.count)
+        self._reader = PointReader(len(self.documents), self.lang)
+        self._passed = 0  # of the original text
+
+    def feed(self, chunk: str) -> str:
+        """What can be shown now."""
+        return self._correct(self.read(chunk))
+
+    def finish(self) -> str:
+        """What is left when the answer has ended."""
+        return self._correct(self.read("", last=True))
+
+    def _correct(self, closings: Sequence[Closing]) -> str:
+        claims = self.claims(closings)
+        return self.write(closings, iter(decide(claims, self.method, self.count)[0] if claims else []))
+
+    # The steps of `feed`, apart, so that `fix_answers` can score the points of many answers at once.
+
+    def read(self, chunk: str, *, last: bool = False) -> list[Closing]:
+        """The points that the chunk closes."""
+        return list(self._reader.feed(chunk, last=last))
+
+    def claims(self, closings: Sequence[Closing]) -> list[Claim]:
+        """What to ask about them."""
+        return [
+            Claim(Listing(points[0].text, tuple(self.documents), self.lang, self.question), points)
+            for closing in closings
+            for _, same in groupby(closing.points, key=lambda point: (point.start, point.end))
+            if (points := tuple(same))
+        ]
+
+    def write(self, closings: Sequence[Closing], changes: Iterator[Change]) -> str:
+        """The text that can be passed on now, with the new markers of the closings' points; takes a change a point."""
+        pieces = []
+        for closing in closings:
+            new = [next(changes) if point in closing.points else None for point in closing.answer.points]
+            self.changes += filter(None, new)
+            citations = [change.after if change and not change.reason else None for change in new]
+            pieces.append(write_answer(closing.answer, citations)[self._passed :])
+            self._passed = len(closing.answer.text)
+        free = max(self._passed, self._reader.free)
+        pieces.append(self._reader.text[self._passed : free])
+        self._passed = free
+        return "".join(pieces)

@@ -11,29 +11,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
-from citeverifier.text.markers import SPACES, Marker, find_markers, may_begin_marker
+from citeverifier.text.markers import find_markers, marker_pattern, may_begin_marker, spaces_before
 
-_BEHIND = frozenset(SPACES + ".,;:!?…)\"'”’»*_")  # what may follow the markers of a point
-_OPENING = frozenset("[【")
+_OPENING = ("[", "【")
+
+
+@cache
+def _behind() -> re.Pattern[str]:
+    """What may follow the markers of a point: more of them, spaces, punctuation."""
+    return re.compile(rf"(?:{marker_pattern()}|[ \t\u00a0.,;:!?…)\"'”’»*_])*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """Points that closed together: `answer` is the text so far, read; `points` those of its points that are new.
-
-    What they and the words before them are is `answer.text[start:]`; before `start` all is decided.
-    """
+    """Points that closed together: `answer` is the text so far, read; `points` are those of its points that are new."""
 
     answer: ReadAnswer
-    start: int
-    points: tuple[int, ...]
-
-    @property
-    def asked(self) -> tuple[FactualPoint, ...]:
-        """The new points."""
-        return tuple(self.answer.points[i] for i in self.points)
+    points: tuple[FactualPoint, ...]
 
 
 class PointReader:
@@ -50,73 +47,44 @@ class PointReader:
         """The closings that the chunk brings; `last` says that the answer ends with it."""
         self.text += chunk
         self._ended = last
-        markers = find_markers(self.text[self._seen :], self.count)
         offset = self._seen
-        for marker in markers:
+        for marker in find_markers(self.text[offset:], self.count):
             start = offset + marker.start
             if start < self.closed:
                 continue
-            end = self._end(start, offset + marker.end, last)
+            end = self._end(start, offset + marker.end)
             if end is None:
                 self._seen = start
                 return
-            yield self._closing(start, end)
-        self._seen = self._held()
+            answer = read_answer(self.text[:end], self.count, self.lang)
+            self.closed = self._seen = end
+            yield Closing(answer, tuple(point for point in answer.points if point.run and point.run.start >= start))
+        place = max(self.text.rfind(sign, self.closed) for sign in _OPENING)
+        held = place >= 0 and may_begin_marker(self.text[place:])
+        self._seen = place if held else len(self.text)
 
     @property
     def free(self) -> int:
         """Up to where the text can be passed on as it is: before the first marker that is open or may begin, and the
         spaces before that; all of it when the answer has ended."""
-        if self._ended:
-            return len(self.text)
-        place = self._seen
-        while place > self.closed and self.text[place - 1] in SPACES:
-            place -= 1
-        return place
+        return len(self.text) if self._ended else max(self.closed, spaces_before(self.text, self._seen))
 
-    def _closing(self, start: int, end: int) -> Closing:
-        answer = read_answer(self.text[:end], self.count, self.lang)
-        points = tuple(i for i, point in enumerate(answer.points) if point.run and point.run.start >= start)
-        closing = Closing(answer, self.closed, points)
-        self.closed = self._seen = end
-        return closing
-
-    def _held(self) -> int:
-        """Where a marker may begin at the end of the text, else the text's end."""
-        place = max(self.text.rfind(sign, self.closed) for sign in _OPENING)
-        return place if place >= 0 and may_begin_marker(self.text[place:]) else len(self.text)
-
-    def _end(self, start: int, end: int, last: bool) -> int | None:
+    def _end(self, start: int, end: int) -> int | None:
         """Where the point of a marker `text[start:end]` closes; None where that is yet to come."""
-        text = self.text
-        line = text.rfind("\n", 0, start) + 1
-        if _needs_line(text[line:start]):
+        text, open_end = self.text, len(self.text) if self._ended else None
+        if _needs_line(text[text.rfind("\n", 0, start) + 1 : start]):
             newline = text.find("\n", end)
-            return newline if newline >= 0 else len(text) if last else None
-        place = end
-        while place < len(text):
-            marker = _marker_at(text, place) if text[place] in _OPENING else None
-            if marker is not None:
-                end = place = place + marker.end
-            elif place == end and text[place] == "(":  # perhaps a link's target
-                closing = re.compile(r"[)\n]").search(text, place)
-                if closing is None:
-                    return len(text) if last else None
-                return closing.end() if closing.group() == ")" else closing.start()
-            elif text[place] in _OPENING and not last and may_begin_marker(text[place:]):
-                return None
-            elif text[place] in _BEHIND:
-                place += 1
-            else:
-                return place
-        return place if last else None
-
-
-def _marker_at(text: str, place: int) -> Marker | None:
-    """The marker that begins there."""
-    close = min((at for sign in "]】" if (at := text.find(sign, place)) >= 0), default=-1)
-    markers = find_markers(text[place : close + 1], 0) if close >= 0 else ()
-    return markers[0] if markers and markers[0].start == 0 else None
+            return newline if newline >= 0 else open_end
+        behind = _behind().match(text, end)
+        assert behind is not None  # it may be empty
+        place = behind.end()
+        if place == len(text):
+            return open_end
+        if text[place] == "(" and text[place - 1] in "]】":  # perhaps a link's target
+            closing = re.compile(r"\)|(?=\n)").search(text, place)
+            return closing.end() if closing else open_end
+        held = not self._ended and text[place] in _OPENING and may_begin_marker(text[place:])
+        return None if held else place
 
 
 def _needs_line(before: str) -> bool:

@@ -43,10 +43,9 @@ def load_report(path: Path, lang: str | None, pages: Path | None) -> LoadedRepor
     if not text.strip():
         raise RecordError(f"{path}:1: expected a report, got an empty one")
     try:
-        report = read_report(text)
+        report = read_report(text, lines)
     except RecordError as error:
-        line, _, told = str(error).partition(": ")
-        raise RecordError(f"{path}:{lines[int(line) - 1]}: {told}") from None
+        raise RecordError(f"{path}:{error}") from None
     if not report.sources:
         raise RecordError(
             f"{path}:1: expected sources (a numbered list under “Sources”, footnotes or link definitions), got none"
@@ -56,7 +55,7 @@ def load_report(path: Path, lang: str | None, pages: Path | None) -> LoadedRepor
         try:
             documents.append(_document(source, path, pages))
         except (RecordError, OSError) as error:
-            problems.append(f"{path}:{lines[source.line - 1]}: source [{source.label}]: {error}")
+            problems.append(f"{path}:{source.line}: source [{source.label}]: {error}")
     if problems:
         raise RecordError("\n".join(problems))
     record = AnswerRecord(report.text, tuple(documents), None, lang, str(path))

@@ -25,8 +25,8 @@ from citeverifier.answers.judging import Judge
 from citeverifier.answers.phrases import phrases, trimmed, without
 from citeverifier.records import LEVELS, Document, Pair, Support
 from citeverifier.text.answer_reading import ReadAnswer, ReadStatement
-from citeverifier.text.markers import Span, sentence_spans
-from citeverifier.text.sentences import sentences
+from citeverifier.text.markers import Span
+from citeverifier.text.sentences import sentence_spans
 
 MOST_TRIED = 100  # documents that are tried beside the cited ones, best first: each has to be encoded again
 MOST_MISSING = 20  # missing documents that are named
@@ -50,13 +50,11 @@ def verify_answers(records: Sequence[AnswerRecord], judge: Judge) -> list[Verifi
     }  # fmt: skip
 
     def answer(questions: Sequence[Question]) -> list[list[Any]]:
-        answers: list[list[Any]] = [[] for _ in questions]
-        for way, ask in ways.items():
-            asking = [number for number, (asked, _) in enumerate(questions) if asked == way]
-            said = iter(ask([pair for number in asking for pair in questions[number][1]]))
-            for number in asking:
-                answers[number] = [next(said) for _ in questions[number][1]]
-        return answers
+        said = {
+            way: iter(ask([pair for asked, pairs in questions if asked == way for pair in pairs]))
+            for way, ask in ways.items()
+        }
+        return [[next(said[asked]) for _ in pairs] for asked, pairs in questions]
 
     reads = [record.read() for record in records]
     works = [
@@ -168,7 +166,7 @@ def _evidence(
 
 @lru_cache(maxsize=4096)
 def _sentences(text: str, lang: str) -> list[Span]:
-    return sentence_spans(text, sentences(text, lang))
+    return sentence_spans(text, lang)
 
 
 def _unsupported(text: str, lang: str, cited: Sequence[int], ask: Ask) -> Asking[Span | None]:

@@ -17,8 +17,7 @@ from citeverifier.data.pair_recipes import BELOW_FULL, FULL
 from citeverifier.data.rows import SourceRow, drawn, read_rows
 from citeverifier.data.splits import in_split
 from citeverifier.records import Document, Pair, RecordError
-from citeverifier.text.markers import sentence_spans
-from citeverifier.text.sentences import sentences
+from citeverifier.text.sentences import sentence_spans
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +105,7 @@ def _spans(row: SourceRow) -> list[tuple[int, int]]:
 def _answer_pairs(row: SourceRow, spans: list[tuple[int, int]], hub_split: str) -> list[Pair]:
     """A pair a sentence; none where a span touches no sentence, for the answer's labels cannot be trusted then."""
     text = row["output"]
-    places = sentence_spans(text, sentences(text, "en"))
+    places = sentence_spans(text, "en")
     touched = [{i for i, (start, end) in enumerate(places) if start < last and first < end} for first, last in spans]
     if not all(touched):
         return []

@@ -8,23 +8,15 @@ the end make no statements and their brackets are no markers. A *factual point* 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from citeverifier.text.language import language
 from citeverifier.text.markdown import Block, Kind, read_markdown
-from citeverifier.text.markers import (
-    CitedSentence,
-    Citing,
-    Marker,
-    MarkerRun,
-    Span,
-    Unmarked,
-    cited_sentences,
-    marker_runs,
-    remove_markers,
-)  # fmt: skip
+from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, remove_markers
+from citeverifier.text.sentences import sentence_spans
 from citeverifier.text.words import words
 
 _ENDS = tuple(".!?…")
@@ -97,14 +89,9 @@ class ReadAnswer:
         """The factual points of all statements, in order."""
         return tuple(point for statement in self.statements for point in statement.points)
 
-    @property
-    def runs(self) -> tuple[MarkerRun, ...]:
-        """Every run of markers, in the order of the text."""
-        return marker_runs(self.text, self.plain.markers)
-
     def span(self, statement: ReadStatement, start: int, end: int) -> Span:
         """Where `statement.text[start:end]` (not empty) stands in the original."""
-        return _original(self.plain, statement.at + start, statement.at + end)
+        return self.plain.span(statement.at + start, statement.at + end)
 
 
 def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
@@ -116,13 +103,13 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
         closed = (*(span for span in closed if span[0] < sources), (sources, len(text)))
     plain = remove_markers(text, count, closed, markdown.signs)
     statements = tuple(
-        _statement(text, plain, sentence, block.kind)
+        ReadStatement(said, *plain.span(*span), span[0], block.kind, _points(plain, span, runs))
         for block in _pieces(blocks, plain)
-        for sentence in cited_sentences(plain, lang, (block.start, block.end))
-        if _is_statement(sentence, block.kind)
+        for span, runs in _sentences(plain, lang, block)
+        if _is_statement(said := plain.text[slice(*span)], block.kind, cites=bool(runs))
     )
     owned = {run.start for statement in statements for run in statement.runs}
-    stray = tuple(run for run in marker_runs(text, plain.markers) if run.start not in owned)
+    stray = tuple(run for run in plain.runs if run.start not in owned)
     return ReadAnswer(text, count, lang, statements, stray, closed, plain)
 
 
@@ -146,55 +133,61 @@ def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
             yield from cells
 
 
+def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span, list[MarkerRun]]]:
+    """The sentences of a block, each where it stands in the plain text, with the runs of markers that belong to it.
+
+    A run belongs to the sentence that it stands in or right behind ("... here. [1]"); one that leads a line, to the
+    sentence that follows.
+    """
+    first, last = plain.place(block.start), plain.place(block.end)
+    spans = [(first + start, first + end) for start, end in sentence_spans(plain.text[first:last], lang)]
+    owned: list[list[MarkerRun]] = [[] for _ in spans]
+    low, high = (bisect_left(plain.runs, place, key=lambda run: run.start) for place in (block.start, block.end))
+    for run in plain.runs[low:high] if spans else ():
+        place = plain.place(run.start)
+        leads = not plain.text[max(first, plain.text.rfind("\n", first, place) + 1) : place].strip()
+        following = bisect_right(spans, place, key=lambda span: span[1])
+        behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
+        owned[following if (leads or behind < 0) and following < len(spans) else behind].append(run)
+    return zip(spans, owned, strict=True)
+
+
 def _says(text: str) -> bool:
     """Whether it has words."""
     return re.search(r"\w", text) is not None
 
 
-def _is_statement(sentence: CitedSentence, kind: Kind) -> bool:
-    if not _says(sentence.text) or sentence.markers:
-        return _says(sentence.text)
-    if kind == "heading" or sentence.text.rstrip(_CLOSERS).endswith(":"):  # it only introduces
+def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
+    if not _says(text) or cites:
+        return _says(text)
+    bare = text.rstrip(_CLOSERS)
+    if kind == "heading" or bare.endswith(":"):  # it only introduces
         return False
-    if kind == "paragraph":
-        return True
-    said = len(words(sentence.text))
-    ends = sentence.text.rstrip(_CLOSERS).endswith(_ENDS)
-    return (ends and said >= _CELL_WORDS) or (kind == "item" and (ends or said >= _ITEM_WORDS))
+    said, ends = len(words(text)), bare.endswith(_ENDS)
+    return kind == "paragraph" or (ends and said >= _CELL_WORDS) or (kind == "item" and (ends or said >= _ITEM_WORDS))
 
 
-def _statement(text: str, plain: Unmarked, sentence: CitedSentence, kind: Kind) -> ReadStatement:
-    start, end = _original(plain, sentence.start, sentence.end)
-    runs = marker_runs(text, sentence.markers)
-    return ReadStatement(sentence.text, start, end, sentence.start, kind, _points(plain, sentence, runs))
-
-
-def _points(plain: Unmarked, sentence: CitedSentence, runs: Sequence[MarkerRun]) -> tuple[FactualPoint, ...]:
-    """The sentence cut behind each run. A run with no words before it shares the point next to it."""
+def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun]) -> tuple[FactualPoint, ...]:
+    """A sentence of the plain text cut behind each run. A run with no words before it shares the point next to it."""
+    start, end = sentence
     spans: list[Span] = []
     owners: list[int] = []
-    done = sentence.start
     for run in runs:
-        cut = min(max(plain.place(run.start), done), sentence.end)
-        if _says(plain.text[done:cut]):
-            spans.append((done, cut))
-            done = cut
+        cut = min(max(plain.place(run.start), start), end)
+        if _says(plain.text[start:cut]):
+            spans.append((start, cut))
+            start = cut
         owners.append(max(len(spans) - 1, 0))
-    if _says(plain.text[done : sentence.end]) or not spans:
-        spans.append((done, sentence.end))
+    if _says(plain.text[start:end]) or not spans:
+        spans.append((start, end))
     else:  # nothing but the full stop is left
-        spans[-1] = (spans[-1][0], sentence.end)
+        spans[-1] = (spans[-1][0], end)
     points = []
     for number, (start, end) in enumerate(spans):
         said = plain.text[start:end]
         start += len(said) - len(said.lstrip())
         text = said.strip()
-        place = _original(plain, start, start + len(text))
+        place = plain.span(start, start + len(text))
         carried: list[MarkerRun | None] = [run for run, owner in zip(runs, owners, strict=True) if owner == number]
         points += [FactualPoint(text, *place, run) for run in carried or [None]]
     return tuple(points)
-
-
-def _original(plain: Unmarked, start: int, end: int) -> Span:
-    """Where `plain.text[start:end]` (not empty) stands in the original."""
-    return plain.original(start), plain.original(end - 1) + 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, groupby
 from typing import TypeVar
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer
-from citeverifier.text.markers import SPACES, MarkerRun, remove_markers
+from citeverifier.text.markers import SPACES, MarkerRun, cut_of, is_apart, spaces_before
 
 _ENDS = ".!?…"
 _CLOSERS = "\"'”’»)]"
@@ -46,24 +47,16 @@ class Style:
         numbers = f"{first + 1}" if first == last else f"{first + 1}{self.dash}{last + 1}"
         return f"{self.prefix}{numbers}{self.suffix}"
 
-    def _ranges(self, positions: Sequence[int]) -> list[tuple[int, int]]:
+    def _ranges(self, positions: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Neighbours in ascending order as (first, last): three or more, where the style has ranges."""
-        runs: list[list[int]] = []
-        for position in positions:
-            if runs and position == runs[-1][-1] + 1:
-                runs[-1].append(position)
-            else:
-                runs.append([position])
-        joined = []
-        for run in runs:
-            whole = self.dash is not None and len(run) > 2
-            joined += [(run[0], run[-1])] if whole else [(p, p) for p in run]
-        return joined
+        for _, group in groupby(enumerate(positions), key=lambda each: each[1] - each[0]):
+            run = [position for _, position in group]
+            yield from [(run[0], run[-1])] if self.dash and len(run) > 2 else [(p, p) for p in run]
 
 
 def style_of(answer: ReadAnswer) -> Style:
     """The style that most of the answer's runs have; where only one citation stands at a time, `[1][2]`."""
-    runs = answer.runs
+    runs = answer.plain.runs
     if not runs:
         return Style()
     styles = [_run_style(answer.text, run) for run in runs]
@@ -85,8 +78,6 @@ def write_answer(answer: ReadAnswer, citations: Sequence[Sequence[int] | None]) 
     if len(citations) != len(points):
         raise ValueError(f"expected citations for {len(points)} points, got {len(citations)}")
     style = style_of(answer)
-    bare = remove_markers(answer.text, answer.count, answer.closed)
-    cuts = {run.start: cut for run, cut in zip(answer.runs, bare.cuts, strict=True)}
     edits: list[tuple[int, int, str]] = []
     for point, wanted in zip(points, citations, strict=True):
         if wanted is None or _cites(point, wanted):
@@ -99,8 +90,7 @@ def write_answer(answer: ReadAnswer, citations: Sequence[Sequence[int] | None]) 
         elif positions:
             edits.append((point.run.start, point.run.end, _reprint(answer.text, point.run, style, positions)))
         else:
-            cut = cuts[point.run.start]
-            edits.append((cut.start, cut.end, cut.filler))
+            edits.append(cut_of(answer.text, point.run))
     pieces = []
     done = 0
     for start, end, text in sorted(edits):
@@ -128,7 +118,7 @@ def _insert(answer: ReadAnswer, point: FactualPoint, style: Style, positions: Se
     said = answer.text[point.start : point.end]
     before = point.start + len(said.rstrip(_ENDS).rstrip(SPACES))
     ends = [point.end, before] if style.after_stop else [before, point.end]
-    places = [*ends, *range(point.end + 1, len(answer.text) + 1)]
+    places = chain(ends, range(point.end + 1, len(answer.text)))
     place = next((place for place in places if _is_free(answer, place)), len(answer.text))
     return place, place, style.gap + style.print(positions)
 
@@ -136,9 +126,8 @@ def _insert(answer: ReadAnswer, point: FactualPoint, style: Style, positions: Se
 def _is_free(answer: ReadAnswer, place: int) -> bool:
     """Whether markers put there can be taken out again without a trace, and are none of a code's or link's."""
     before, following = answer.text[place - 1 : place], answer.text[place : place + 1]
-    if before.isspace() or following.isalnum() or (following and following in "([【„“\"'«"):
-        return False
-    return not any(start < place < end for start, end in answer.closed)
+    joins = before.isspace() or following.isalnum() or following in tuple("([【„“\"'«")
+    return not joins and is_apart(answer.closed, place, place)
 
 
 def _grouped_like(style: Style, other: Style) -> Style:
@@ -154,9 +143,7 @@ def _run_style(text: str, run: MarkerRun) -> Style:
     suffix = re.search(r"†[^,;\d\]】]*(?=[,;\]】])", printed)
     comma = re.search(r"[,;]\s*", said)
     dash = re.search(r"\d\s*([-–—])\s*\D*\d", re.sub(r"†[^,;]*", "", said))
-    gap = text[: run.start]
-    gap = gap[len(gap.rstrip(SPACES)) :]
-    leads = text[: run.start].rstrip(SPACES)[-1:] in ("", "\n")
+    before = spaces_before(text, run.start)
     return Style(
         opening=printed[0],
         closing=printed[-1],
@@ -165,7 +152,7 @@ def _run_style(text: str, run: MarkerRun) -> Style:
         separator=comma.group() if comma else ", " if dash else None,
         between=text[first.end : others[0].start] if others else "",
         dash=dash[1] if dash else None,
-        gap=" " if leads else gap,
+        gap=" " if not before or text[before - 1] == "\n" else text[before : run.start],
     )
 
 

@@ -12,6 +12,9 @@ _BLOCKS = {
     "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li",
     "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tr", "ul",
 }  # fmt: skip
+# What Markdown has where an element begins and ends.
+_OPENS = {f"h{n}": f"{'#' * n} " for n in range(1, 7)} | {"tr": "|", "td": " ", "th": " ", "code": "`"}
+_CLOSES = {"td": " |", "th": " |", "code": "`"}
 _BEGINS_BLOCK = re.compile(r"[#>|*+~`-]|\d{1,3}[.)]|\[[^\]]*\]:")  # what Markdown reads as more at a line's start
 _NUMBERS = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*")
 
@@ -67,18 +70,14 @@ class _Reader(HTMLParser):
             self._add(" ")
 
     def _sign(self, tag: str, given: dict[str, str | None]) -> None:
-        if re.fullmatch(r"h[1-6]", tag):
-            self._add("#" * int(tag[1]) + " ")
+        self._add(_OPENS.get(tag, ""))
+        if tag in ("tr", "td", "th"):
+            self.in_cell = tag != "tr"
         elif tag == "li":
             number = self.lists[-1] if self.lists else None
             self._add("- " if number is None else f"{number}. ")
             if number is not None:
                 self.lists[-1] = number + 1
-        elif tag in ("tr", "td", "th"):
-            self._add("|" if tag == "tr" else " ")
-            self.in_cell = tag != "tr"
-        elif tag == "code":
-            self._add("`")
         elif tag == "a":
             target = given.get("href") or ""
             self.links.append(None if not target or target.startswith("#") else target)
@@ -88,10 +87,9 @@ class _Reader(HTMLParser):
         if self.hidden and tag == self.hidden[-1]:
             self.hidden.pop()
         if self.markdown:
-            if tag in ("td", "th", "code"):
-                self._add("`" if tag == "code" else " |")
-                self.in_cell = self.in_cell and tag == "code"
-            elif tag == "a" and self.links and (target := self.links.pop()):
+            self._add(_CLOSES.get(tag, ""))
+            self.in_cell = self.in_cell and tag not in ("td", "th")
+            if tag == "a" and self.links and (target := self.links.pop()):
                 self._add(f"]({target})")
         if tag in _BLOCKS:
             self._end_block()

@@ -7,11 +7,11 @@ Markdown is one paragraph a blank line.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Literal
 
-from citeverifier.text.markers import Span
+from citeverifier.text.markers import Span, is_apart
 
 Kind = Literal["paragraph", "item", "heading", "cell"]
 
@@ -24,15 +24,16 @@ _ITEM = re.compile(r"(?:[-*+•]|(?:\d{1,3}|[a-z])[.)])[ \t]+(?:\[[ xX]\][ \t]+)
 _RULING = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _PIPE = re.compile(r"(?<!\\)\|")
 _DEFINITION = re.compile(r"\[[^\]\n]+\]:[ \t]+\S")
-_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)([^\n]{1,300}?)(?<!`)\1(?!`)")  # ends at a run of as many backticks
+# What is closed inside a block, in the order in which it is looked for. `said`: what a person reads of it.
+_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(?P<said>[^\n]{1,300}?)(?<!`)\1(?!`)")  # ends at a run of as many backticks
 _LINK = re.compile(
-    r"(!?)\[((?:[^\[\]\n]|\[[^\[\]\n]*\]){0,300})\]"  # its text, perhaps with brackets
+    r"(!?)\[(?P<said>(?:[^\[\]\n]|\[[^\[\]\n]*\]){0,300})\]"  # its text, perhaps with brackets
     r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # its target, perhaps with a title
 )
-_URL = re.compile(  # brackets are its own where it goes on as in "?a[1]=2"; others end it
-    r"(?:https?://|www\.)(?:[^\s<>\"`【】|\[]|\[(?!\s*\w[^\]\n]{0,60}\](?:\[\s*\w[^\]\n]{0,60}\])*(?![=&/\[])))+"
+_URL = re.compile(  # brackets are its own where it goes on as in "?a[1]=2"; others end it, as full stops and quotes do
+    r"(?P<said>(?:https?://|www\.)(?:[^\s<>\"`【】|\[]|\[(?!\s*\w[^\]\n]{0,60}\](?:\[\s*\w[^\]\n]{0,60}\])*(?![=&/\[])))+"
+    r"(?<![.,;:!?'\")*_]))"
 )
-_URL_END = re.compile(r"[.,;:!?'\")*_]+$")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>\n]{0,200}>", re.DOTALL)
 _STRONG = re.compile(r"(\*\*|__|~~)(?=\S)[^\n]{1,500}?(?<=\S)\1")
 _LIGHT = re.compile(
@@ -66,12 +67,10 @@ class Markdown:
 
 def read_markdown(text: str) -> Markdown:
     """The blocks of a Markdown text; no input is an error."""
-    blocks, closed, signs = _Lines(text).read()
-    for block in blocks:
-        inner, inner_signs = _inline(text, block.start, block.end)
-        closed += inner
-        signs += inner_signs
-    return Markdown(tuple(blocks), _apart(closed), _apart(signs))
+    lines = _Lines(text)
+    for block in lines.blocks:
+        _read_inside(text, block, lines.closed, lines.signs)
+    return Markdown(tuple(lines.blocks), _apart(lines.closed), _apart(lines.signs))
 
 
 def _apart(spans: list[Span]) -> tuple[Span, ...]:
@@ -84,172 +83,131 @@ def _apart(spans: list[Span]) -> tuple[Span, ...]:
     return tuple(kept)
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line, from `begin` to `end`; without quote signs and white space around it, from `start`, it says `said`."""
+
+    begin: int
+    end: int
+    start: int
+    said: str
+
+    @property
+    def is_ruling(self) -> bool:
+        """Whether it parts a table's heading from its rows."""
+        return "|" in self.said and _RULING.match(self.said) is not None
+
+
 class _Lines:
-    """Reads line by line; holds the block that is open."""
+    """Reads line by line; the last block may be `open`: what follows goes on with it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.blocks: list[Block] = []
         self.closed: list[Span] = []
         self.signs: list[Span] = []
-        self.open: Block | None = None
+        self.open = self.in_list = self.in_table = False
+        self.fence: tuple[int, str] | None = None  # where code begins, and the sign that it ends with
         self.rows = 0
+        lines = [self._line(match) for match in re.finditer(r"[^\n]*\n|[^\n]+", text)]
+        for line, following in zip_longest(lines, lines[1:]):
+            self._read(line, following)
+        if self.fence:
+            self.closed.append((self.fence[0], len(text)))
 
-    def read(self) -> tuple[list[Block], list[Span], list[Span]]:
-        lines = [(match.start(), match.end()) for match in re.finditer(r"[^\n]*(?:\n|$)", self.text) if match.group()]
-        number = 0
-        in_list = False
-        while number < len(lines):
-            begin, end = lines[number]
-            start, prose_end = self._bare(begin, end)
-            line = self.text[start:prose_end]
-            following = self.text[slice(*self._bare(*lines[number + 1]))] if number + 1 < len(lines) else ""
-            if fence := _FENCE.match(line):
-                number = self._fence(lines, number, fence[1])
-                continue
-            if not line:
-                self._close()
-            elif self.open is None and not in_list and re.match(r"(?: {4}|\t)", self.text[begin:end]):
-                self.closed.append((begin, end))
-            elif heading := _HEADING.match(line):
-                in_list = False
-                self._close()
-                self._add("heading", start + heading.end(), prose_end)
-            elif self.open is not None and self.open.kind == "paragraph" and _UNDERLINE.match(line):
-                self._underlined()
-            elif _RULE.match(line):
-                in_list = False
-                self._close()
-                self.closed.append((begin, end))
-            elif "|" in line and (
-                line[0] == line[-1] == "|" != line or ("|" in following and _RULING.match(following))
-            ):
-                self._close()
-                number = self._table(lines, number)
-                continue
-            elif _DEFINITION.match(line):
-                self._close()
-                self.closed.append((begin, end))
-            elif item := _ITEM.match(line):
-                in_list = True
-                self._close()
-                self.open = Block("item", start + item.end(), prose_end)
-            elif self.open is not None:
-                self.signs.append((begin, start))
-                self.open = Block(self.open.kind, self.open.start, prose_end)
-            else:
-                in_list = in_list and self.text[begin : begin + 1] in (" ", "\t")
-                self.open = Block("item" if in_list else "paragraph", start, prose_end)
-            number += 1
-        self._close()
-        return self.blocks, self.closed, self.signs
-
-    def _bare(self, begin: int, end: int) -> Span:
-        """A line without quote signs and white space around it."""
+    def _line(self, match: re.Match[str]) -> _Line:
+        begin, end = match.span()
         quote = _QUOTE.match(self.text, begin, end)
-        start = quote.end() if quote else begin
-        line = self.text[start:end]
-        return start + len(line) - len(line.lstrip()), max(start, start + len(line.rstrip()))
+        rest = self.text[quote.end() if quote else begin : end]
+        return _Line(begin, end, end - len(rest.lstrip()), rest.strip())
 
-    def _fence(self, lines: list[Span], number: int, fence: str) -> int:
-        """Close everything up to the end of a fenced block, or of the text; the number of the line behind it."""
-        self._close()
-        begin = lines[number][0]
-        number += 1
-        while number < len(lines):
-            line = self.text[slice(*self._bare(*lines[number]))]
-            number += 1
-            if len(line) >= len(fence) and not line.strip(fence[0]):
-                break
-        self.closed.append((begin, lines[number - 1][1]))
-        return number
+    def _read(self, line: _Line, following: _Line | None) -> None:
+        said, goes_on = line.said, self.open
+        self.in_table = self.in_table and "|" in said
+        if self.fence:
+            begin, sign = self.fence
+            if len(said) >= len(sign) and not said.strip(sign[0]):
+                self.closed.append((begin, line.end))
+                self.fence = None
+            return
+        self.open = False
+        if self.in_table:
+            self._row(line, "cell")
+        elif fence := _FENCE.match(said):
+            self.fence = (line.begin, fence[1])
+        elif not said:
+            pass
+        elif not goes_on and not self.in_list and re.match(r" {4}|\t", self.text[line.begin : line.end]):
+            self.closed.append((line.begin, line.end))
+        elif heading := _HEADING.match(said):
+            self.in_list = False
+            self._add("heading", line, heading.end())
+        elif goes_on and self.blocks[-1].kind == "paragraph" and _UNDERLINE.match(said):
+            self._underlined()
+        elif _RULE.match(said):
+            self.in_list = False
+            self.closed.append((line.begin, line.end))
+        elif "|" in said and (said[0] == said[-1] == "|" != said or (following is not None and following.is_ruling)):
+            self.in_table = True
+            self._row(line, "heading" if following is not None and following.is_ruling else "cell")
+        elif _DEFINITION.match(said):
+            self.closed.append((line.begin, line.end))
+        elif item := _ITEM.match(said):
+            self.in_list = self.open = True
+            self._add("item", line, item.end())
+        elif goes_on:
+            self.open = True
+            self.signs.append((line.begin, line.start))
+            self.blocks[-1] = replace(self.blocks[-1], end=line.start + len(said))
+        else:
+            self.open = True
+            self.in_list = self.in_list and self.text[line.begin] in (" ", "\t")
+            self._add("item" if self.in_list else "paragraph", line)
 
     def _underlined(self) -> None:
         """A line of text over a row of signs is a heading; a whole sentence, or several lines, over a rule are not."""
-        assert self.open is not None
-        said = self.text[self.open.start : self.open.end]
+        said = self.text[self.blocks[-1].start : self.blocks[-1].end]
         if "\n" not in said and said.rstrip("*_\"'”»)]")[-1:] not in tuple(".!?…"):
-            self.open = Block("heading", self.open.start, self.open.end)
-        self._close()
+            self.blocks[-1] = replace(self.blocks[-1], kind="heading")
 
-    def _table(self, lines: list[Span], number: int) -> int:
-        """Add the rows of a table; the number of the line behind it."""
-        first = number
-        while number < len(lines):
-            start, end = self._bare(*lines[number])
-            line = self.text[start:end]
-            if "|" not in line:
-                break
-            if _is_ruling(line):
-                self.closed.append(lines[number])
-            else:
-                head = number == first and number + 1 < len(lines)
-                ruled = head and _is_ruling(self.text[slice(*self._bare(*lines[number + 1]))])
-                self._row("heading" if ruled else "cell", start, end)
-            number += 1
-        return number
-
-    def _row(self, kind: Kind, start: int, end: int) -> None:
+    def _row(self, line: _Line, kind: Kind) -> None:
+        """Add the cells of a table's row."""
+        if line.is_ruling:
+            self.closed.append((line.begin, line.end))
+            return
         self.rows += 1
-        pipes = [match.span() for match in _PIPE.finditer(self.text, start, end)]
-        self.signs += pipes
-        bounds = [start, *(place for pipe in pipes for place in pipe), end]
-        for left, right in zip(bounds[::2], bounds[1::2], strict=True):
-            cell = self.text[left:right]
-            if cell.strip():
-                left += len(cell) - len(cell.lstrip())
-                self._add(kind, left, left + len(cell.strip()), self.rows)
+        left = 0
+        for pipe in [*_PIPE.finditer(line.said), None]:
+            right = pipe.start() if pipe else len(line.said)
+            cell = line.said[left:right]
+            self._add(kind, line, left + len(cell) - len(cell.lstrip()), left + len(cell.rstrip()), self.rows)
+            if pipe:
+                left = pipe.end()
+                self.signs.append((line.start + pipe.start(), line.start + left))
 
-    def _add(self, kind: Kind, start: int, end: int, row: int | None = None) -> None:
-        if start < end:
-            self.blocks.append(Block(kind, start, end, row))
-
-    def _close(self) -> None:
-        if self.open is not None:
-            self._add(self.open.kind, self.open.start, self.open.end)
-            self.open = None
+    def _add(self, kind: Kind, line: _Line, first: int = 0, last: int | None = None, row: int | None = None) -> None:
+        """Add `line.said[first:last]` as a block, where it is not empty."""
+        last = len(line.said) if last is None else last
+        if first < last:
+            self.blocks.append(Block(kind, line.start + first, line.start + last, row))
 
 
-def _is_ruling(line: str) -> bool:
-    return "|" in line and _RULING.match(line) is not None
-
-
-def _inline(text: str, start: int, end: int) -> tuple[list[Span], list[Span]]:
-    """(closed spans, signs) inside a block."""
-    closed: list[Span] = []
-    signs: list[Span] = []
-
-    taken: list[Span] = []  # `closed` in order, as the patterns before left it
-
-    def free(match: re.Match[str]) -> bool:
-        return apart(*match.span())
-
-    def apart(begin: int, stop: int) -> bool:
-        before = bisect_left(taken, (stop, stop))
-        return not before or taken[before - 1][1] <= begin
-
-    for match in _CODE.finditer(text, start, end):
-        closed.append(match.span())
-        signs += [(match.start(), match.start(2)), (match.end(2), match.end())]
-    taken = sorted(closed)
-    for match in filter(free, list(_LINK.finditer(text, start, end))):
-        closed.append(match.span())
-        if match[1] or not re.search(r"[^\W\d]", match[2]):  # an image; a link that is a number
-            signs.append(match.span())
-        else:
-            signs += [(match.start(), match.start(2)), (match.end(2), match.end())]
-    taken = sorted(closed)
-    for match in filter(free, list(_URL.finditer(text, start, end))):
-        tail = _URL_END.search(match.group())
-        closed.append((match.start(), match.start() + tail.start() if tail else match.end()))
-    taken = sorted(closed)
-    for match in filter(free, list(_TAG.finditer(text, start, end))):
-        closed.append(match.span())
-        signs.append(match.span())
-    taken = sorted(closed)
-    for pattern in (_STRONG, _LIGHT):
-        for match in pattern.finditer(text, start, end):
-            sign = 2 if pattern is _STRONG else 1
-            both = [(match.start(), match.start() + sign), (match.end() - sign, match.end())]
-            signs += both if all(apart(*span) for span in both) else []
-    return closed, signs
+def _read_inside(text: str, block: Block, closed: list[Span], signs: list[Span]) -> None:
+    """Add a block's closed spans and signs."""
+    own: list[Span] = []
+    for pattern in (_CODE, _LINK, _URL, _TAG):
+        taken = sorted(own)
+        for match in pattern.finditer(text, block.start, block.end):
+            if not is_apart(taken, *match.span()):
+                continue
+            own.append(match.span())
+            start, end = match.span("said") if "said" in pattern.groupindex else (match.end(), match.end())
+            if pattern is _LINK and (match[1] or not re.search(r"[^\W\d]", match["said"])):
+                start = end = match.end()  # an image; a link that is a number
+            signs += [(match.start(), start), (end, match.end())]
+    taken = sorted(own)
+    for pattern, length in ((_STRONG, 2), (_LIGHT, 1)):
+        for match in pattern.finditer(text, block.start, block.end):
+            both = [(match.start(), match.start() + length), (match.end() - length, match.end())]
+            signs += both if all(is_apart(taken, *span) for span in both) else []
+    closed += own

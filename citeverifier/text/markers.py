@@ -8,13 +8,12 @@ and every place in the plain text is known in the original.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.text.language import words_of_all
-from citeverifier.text.sentences import sentences
 
 _PART = re.compile(r"(\d+)(?:\s*[-–—]\s*\D*(\d+))?")
 SPACES = " \t\u00a0"
@@ -23,13 +22,13 @@ Span = tuple[int, int]
 
 
 @cache
-def _marker() -> re.Pattern[str]:
-    """A marker with the labels of every language: "[Doc 1, 3-4]"."""
+def marker_pattern() -> str:
+    """A marker with the labels of every language, "[Doc 1, 3-4]", whatever the case of its letters."""
     labels = "|".join(sorted(words_of_all("marker_labels"), key=len, reverse=True))
     number = rf"(?:(?:{labels})\.?\s*)?\d{{1,3}}"
     item = rf"{number}(?:\s*[-–—]\s*{number}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?"
     items = rf"\s*{item}(?:\s*[,;]\s*{item})*\s*"
-    return re.compile(rf"\[{items}\]|【{items}】", re.IGNORECASE)
+    return rf"\[{items}\]|【{items}】"
 
 
 @cache
@@ -80,86 +79,47 @@ class MarkerRun(Citing):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """What was taken out: `original[start:end]`, with `filler` ("" or one space) in its place at `at` of the text."""
-
-    start: int
-    end: int
-    at: int
-    filler: str
-
-
-@dataclass(frozen=True, slots=True)
 class Unmarked:
     """A text without its markers, and the way back.
 
-    `text` is the original with every cut taken out; `markers` stand in the order of the original.
+    `text[i]` is `original[origins[i]]`, or a space that was put where a run of markers stood; the original's length
+    closes `origins`. `runs` stand in the order of the original.
     """
 
     text: str
-    markers: tuple[Marker, ...]
-    cuts: tuple[Cut, ...]
+    runs: tuple[MarkerRun, ...]
+    origins: tuple[int, ...]
 
-    def original(self, place: int) -> int:
-        """The offset in the original of the character at `place` of the text (0 to len(text))."""
-        number = bisect_right(self.cuts, place, key=lambda cut: cut.at + len(cut.filler))
-        if number < len(self.cuts) and self.cuts[number].at <= place and self.cuts[number].filler:
-            return self.cuts[number].start  # the filler itself
-        return place + self._shift(number)
+    def span(self, start: int, end: int) -> Span:
+        """Where `text[start:end]` (not empty) stands in the original."""
+        return self.origins[start], self.origins[end - 1] + 1
 
     def place(self, original: int) -> int:
-        """The offset in the text of the character at `original`; what was cut out maps to where it stood."""
-        number = bisect_right(self.cuts, original, key=lambda cut: cut.start)
-        if number and original < self.cuts[number - 1].end:
-            return self.cuts[number - 1].at
-        return original - self._shift(number)
-
-    def _shift(self, number: int) -> int:
-        """How many characters more the original has up to the end of the first `number` cuts."""
-        if number == 0:
-            return 0
-        last = self.cuts[number - 1]
-        return last.end - last.at - len(last.filler)
+        """The offset in the text of what stands at `original`; of what was taken out, that of what follows."""
+        return bisect_left(self.origins, original)
 
 
-@dataclass(frozen=True, slots=True)
-class CitedSentence(Citing):
-    """A sentence of an answer, markers removed: `unmarked.text[start:end]`, and the markers that belong to it."""
-
-    text: str
-    start: int
-    end: int
-    markers: tuple[Marker, ...]
+def is_apart(spans: Sequence[Span], start: int, end: int) -> bool:
+    """Whether none of the spans (in order, apart) reaches into start to end."""
+    before = bisect_left(spans, (end,))
+    return not before or spans[before - 1][1] <= start
 
 
-def find_markers(text: str, count: int, skip: Sequence[Span] = ()) -> tuple[Marker, ...]:
+def find_markers(text: str, count: int, skip: Sequence[Span] = ()) -> list[Marker]:
     """The markers of a text whose answer may cite `count` documents, in order.
 
     In the spans of `skip` (in order, apart) nothing is a marker: code, links.
     """
-    starts = [start for start, _ in skip]
-    found = []
-    for match in _marker().finditer(text):
-        before = bisect_right(starts, match.end() - 1)
-        if not before or skip[before - 1][1] <= match.start():
-            found.append(Marker(match.start(), match.end(), *_numbers(match.group(), count)))
-    return tuple(found)
+    return [
+        Marker(*match.span(), *_numbers(match.group(), count))
+        for match in re.finditer(marker_pattern(), text, re.IGNORECASE)
+        if is_apart(skip, *match.span())
+    ]
 
 
 def may_begin_marker(text: str) -> bool:
     """Whether a text that begins with an opening bracket, and ends before it closes, may go on as a marker."""
     return _begun_marker().match(text) is not None
-
-
-def marker_runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:
-    """The markers of a text, neighbouring ones together."""
-    groups: list[list[Marker]] = []
-    for marker in markers:
-        if groups and not text[groups[-1][-1].end : marker.start].strip(SPACES):
-            groups[-1].append(marker)
-        else:
-            groups.append([marker])
-    return tuple(MarkerRun(group[0].start, group[-1].end, tuple(group)) for group in groups)
 
 
 def _numbers(marker: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -169,8 +129,7 @@ def _numbers(marker: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]
     for item in re.split(r"[,;]", marker):
         part = _PART.search(item.split("†")[0].split(":")[0])
         assert part is not None  # the pattern holds a number in every item
-        first, last = int(part[1]), int(part[2] or part[1])
-        first, last = min(first, last), max(first, last)
+        first, last = sorted((int(part[1]), int(part[2] or part[1])))
         positions.update(dict.fromkeys(range(max(first, 1) - 1, min(last, count))))
         outside.update({number: None for number in (first, last) if not 1 <= number <= count})
     return tuple(positions), tuple(outside)
@@ -182,81 +141,40 @@ def remove_markers(text: str, count: int, skip: Sequence[Span] = (), signs: Sequ
     "so it is [1], and" becomes "so it is, and"; "It is.[1]Then" becomes "It is. Then". No marker is seen in the spans
     of `skip`; those of `signs` (in order, apart, no marker in them) are taken out as well.
     """
-    markers = find_markers(text, count, skip)
-    runs = [(run.start, run.end, True) for run in marker_runs(text, markers)]
-    cuts: list[Cut] = []
+    groups: list[list[Marker]] = []
+    for marker in find_markers(text, count, skip):
+        if groups and not text[groups[-1][-1].end : marker.start].strip(SPACES):
+            groups[-1].append(marker)
+        else:
+            groups.append([marker])
+    runs = tuple(MarkerRun(group[0].start, group[-1].end, tuple(group)) for group in groups)
     pieces: list[str] = []
-    done = length = 0
-    for start, end, is_run in sorted(runs + [(start, end, False) for start, end in signs]):
-        filler = ""
-        if is_run:
-            start, end, filler = _cut(text, start, end)
+    origins: list[int] = []
+    done = 0
+    for start, end, filler in sorted([cut_of(text, run) for run in runs] + [(*sign, "") for sign in signs]):
         start = max(done, start)
-        end = max(start, end)
         pieces += [text[done:start], filler]
-        length += start - done
-        cuts.append(Cut(start, end, length, filler))
-        length += len(filler)
-        done = end
+        origins += [*range(done, start), *[start] * len(filler)]
+        done = max(start, end)
     pieces.append(text[done:])
-    return Unmarked("".join(pieces), markers, tuple(cuts))
+    return Unmarked("".join(pieces), runs, (*origins, *range(done, len(text) + 1)))
 
 
-def _cut(text: str, start: int, end: int) -> tuple[int, int, str]:
-    """What goes with a run of markers, and what stands in its place."""
-    before = start
-    while before and text[before - 1] in SPACES:
-        before -= 1
+def cut_of(text: str, run: MarkerRun) -> tuple[int, int, str]:
+    """What goes with a run of markers, `text[start:end]`, and what stands in its place: "" or one space."""
+    before, end = spaces_before(text, run.start), run.end
     following = text[end : end + 1]
     if not before or text[before - 1] == "\n":  # a marker that leads its line goes with the spaces after it
         while text[end : end + 1] and text[end] in SPACES:
             end += 1
-        return start, end, ""
-    if not following.isalnum() and following not in tuple("([„“\"'«"):
-        return before, end, ""
-    return start, end, " " if before == start else ""
+        return run.start, end, ""
+    if following.isalnum() or following in tuple("([„“\"'«"):
+        return run.start, end, " " if before == run.start else ""
+    return before, end, ""
 
 
-def cited_sentences(unmarked: Unmarked, lang: str, within: Span) -> list[CitedSentence]:
-    """The sentences of what `original[within]` became in the text, each with its markers.
-
-    A marker belongs to the sentence that it stands in or right behind ("... here. [1]"); one that leads a line, to the
-    sentence that follows.
-    """
-    first, last = unmarked.place(within[0]), unmarked.place(within[1])
-    low, high = (bisect_left(unmarked.markers, place, key=lambda marker: marker.start) for place in within)
-    part = unmarked.text[first:last]
-    spans = [(first + start, first + end) for start, end in sentence_spans(part, sentences(part, lang))]
-    owned: list[list[Marker]] = [[] for _ in spans]
-    for marker in unmarked.markers[low:high]:
-        place = unmarked.place(marker.start)
-        line = max(first, unmarked.text.rfind("\n", first, place) + 1)
-        leads = not unmarked.text[line:place].strip()
-        following = bisect_right(spans, place, key=lambda span: span[1])
-        behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
-        if spans:
-            owned[following if (leads or behind < 0) and following < len(spans) else behind].append(marker)
-    return [
-        CitedSentence(unmarked.text[start:end], start, end, tuple(markers))
-        for (start, end), markers in zip(spans, owned, strict=True)
-    ]
-
-
-def sentence_spans(text: str, parts: Sequence[str]) -> list[Span]:
-    """Where each sentence of a text stands, as (start, end); the parts may differ from the text in white space.
-
-    Raises ValueError where the parts are not the text's own.
-    """
-    signs = [(place, sign) for place, sign in enumerate(text) if not sign.isspace()]
-    spans = []
-    done = 0
-    for part in parts:
-        wanted = "".join(part.split())
-        own = signs[done : done + len(wanted)]
-        if "".join(sign for _, sign in own) != wanted:
-            place = own[0][0] if own else len(text)
-            raise ValueError(f"expected sentences of the text in order, got {part[:60]!r} near offset {place}")
-        if own:
-            spans.append((own[0][0], own[-1][0] + 1))
-        done += len(wanted)
-    return spans
+def spaces_before(text: str, place: int) -> int:
+    """Where the spaces before a place begin."""
+    while place and text[place - 1] in SPACES:
+        place -= 1
+    return place

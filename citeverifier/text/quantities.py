@@ -75,8 +75,8 @@ class QuantityReader:
         for start, end, value, kind, digits in sorted([*self._in_digits(lower), *self._in_words(lower)]):
             if start < last:
                 continue
+            before = lower[max(last, start - 40) : start]
             multiplied, last = self._multiplied(lower, end)
-            before = lower[max(last_end(quantities), start - 40) : start]
             following = _AFTER.match(lower, last)
             after = following["word"] if following else ""
             if kind == PLAIN and after in self._percent:
@@ -149,11 +149,6 @@ def _phrases(languages: Sequence[Mapping[str, Any]], kind: str) -> tuple[dict[st
     says = {phrase: bound for words in languages for bound, phrases in words[kind].items() for phrase in phrases}
     either = "|".join(re.escape(phrase) for phrase in sorted(says, key=len, reverse=True))
     return says, re.compile(rf".*\b(?P<phrase>{either})\s+(?P<between>(?:\w+\s+){{0,2}})[$€£#]?\s?$", re.DOTALL)
-
-
-def last_end(quantities: Sequence[Quantity]) -> int:
-    """Where the last one ends, 0 without any."""
-    return quantities[-1].end if quantities else 0
 
 
 # --- what documents say of a statement's numbers ---------------------------------------------------------------------

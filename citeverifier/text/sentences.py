@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from citeverifier.text.language import language
+from citeverifier.text.markers import Span
 
 _LONGEST = 5000  # characters: no sentence that people write has more
 _END = re.compile(r"[.!?…][\"'”’»)\]]*\s+")
@@ -31,6 +32,18 @@ def sentences(text: str, lang: str) -> list[str]:
         elif part:
             found.append(part)
     return found
+
+
+def sentence_spans(text: str, lang: str) -> list[Span]:
+    """Where each of the sentences stands, as (start, end)."""
+    places = [place for place, sign in enumerate(text) if not sign.isspace()]  # sentences differ in white space only
+    spans = []
+    done = 0
+    for sentence in sentences(text, lang):
+        signs = len("".join(sentence.split()))
+        spans.append((places[done], places[done + signs - 1] + 1))
+        done += signs
+    return spans
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -7,14 +7,15 @@ definition ("[1]: ..."). Its text is what a link in it leads to, what a quote ("
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from citeverifier.records import RecordError
 from citeverifier.text.answer_reading import without_sources
 from citeverifier.text.language import words_of_all
 from citeverifier.text.markdown import read_markdown
-from citeverifier.text.markers import find_markers
+from citeverifier.text.markers import find_markers, is_apart
 
 _LISTED = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+)?(?:\[(\d{1,3})\]:?|(\d{1,3})[.)])[ \t]+(\S.*)")
 _NOTE = re.compile(r"[ \t]{0,3}\[(\^[^\]\s]+)\]:[ \t]*(.*)")
@@ -22,7 +23,7 @@ _DEFINED = re.compile(r"[ \t]{0,3}\[([^\]\[^][^\]\[\n]*)\]:[ \t]+(\S.*)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _QUOTE = re.compile(r"[ \t]*>[ \t]?(.*)")
 _LINK = re.compile(
-    r"\[([^\]\n]*)\]\((<[^>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)[^)\n]*\)"  # "[title](target)"
+    r"\[([^\]\n]*)\]\((?![\s)]|<>)(<[^>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)[^)\n]*\)"  # "[title](target)"
     r"|<?(https?://[^\s<>]+)"
 )
 _NAMED = re.compile(r"\[([^\[\]\n]{1,200})\](?=(?:\[([^\[\]\n]{1,200})\])?)")  # "[label]", and what follows at once
@@ -31,7 +32,7 @@ _MOST = 999  # a marker has three digits
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source as the report gives it: how markers name it ("1", "^smith"), and the line (from 1) it stands on.
+    """A source as the report gives it: how markers name it ("1", "^smith"), and the line of the file it stands on.
 
     `target`: the URL or path that its link leads to; `text`: its quote, else without a link the entry itself, else "".
     """
@@ -55,58 +56,57 @@ class Report:
     labels: tuple[str, ...]
 
 
-def read_report(text: str) -> Report:
-    """The report that a Markdown text is; raises RecordError ("3: ...": the line) where a source is given twice."""
+def read_report(text: str, places: Sequence[int]) -> Report:
+    """The report that a Markdown text is; `places[n]` is the line (from 1) of the file on which its line n begins.
+
+    Raises RecordError ("3: ...": the line in the file) where a source is given twice.
+    """
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
     start = without_sources(text, read_markdown(text).blocks, words_of_all("source_headings"))[1]
     listed = text.count("\n", 0, start) if start < len(text) else len(lines)
-    entries = list(_entries(lines, listed))
     sources: dict[str, Source] = {}
-    for label, first, end, said in entries:
+    for label, first, end, said in list(_entries(lines, listed)):
         if label in sources:
-            raise RecordError(f"{first + 1}: source [{label}] stands on line {sources[label].line}, too")
-        sources[label] = _source(label, first + 1, said, lines[first + 1 : end])
+            raise RecordError(f"{places[first]}: source [{label}] stands on line {sources[label].line}, too")
+        sources[label] = _source(label, places[first], said, lines[first + 1 : end])
         lines[first:end] = [""] * (end - first)
     lines[listed:] = [""] * (len(lines) - listed)
-    bare = "\n".join(lines)
     numbers = {label.removeprefix("^") for label in sources}
     if numbers == {str(number) for number in range(1, len(sources) + 1)}:
         sources = dict(sorted(sources.items(), key=lambda item: int(item[0].removeprefix("^"))))
     labels = list(sources)
-    return Report(_renumbered(bare, labels), tuple(sources.values()), tuple(labels))
+    return Report(_renumbered("\n".join(lines), labels), tuple(sources.values()), tuple(labels))
 
 
-def _entries(lines: list[str], listed: int) -> Iterator[tuple[str, int, int, str]]:
+def _entries(lines: Sequence[str], listed: int) -> Iterator[tuple[str, int, int, str]]:
     """(label, first line, the line behind it, what the first line says) of each source; the list begins at `listed`."""
-    number, fenced = 0, False
+    end, fenced = 0, False
     used: set[str] = set()
-    while number < len(lines):
-        line, first = lines[number], number
-        number += 1
+    for first, line in enumerate(lines):
+        if first < end:  # it belongs to the source above
+            continue
         fenced ^= _FENCE.match(line) is not None
         match = None if fenced else _NOTE.match(line) or (_LISTED if first > listed else _DEFINED).match(line)
-        if not match:
-            continue
-        label, said = match[1], match[match.lastindex or 1]
-        if label is None:  # "1." again and again counts up
-            label = next(str(n) for n in range(int(match[2]), _MOST + 2) if str(n) not in used)
-        lazy = first > listed or match.re is _NOTE
-        while number < len(lines) and _goes_on(lines, number, lazy):
-            number += 1
-        used.add(label)
-        yield label, first, number, said
+        if match:
+            label = match[1] or next(n for n in map(str, count(int(match[2]))) if n not in used)  # "1." again counts up
+            used.add(label)
+            end = _end(lines, first, lazy=first > listed or match.re is _NOTE)
+            yield label, first, end, match[match.lastindex or 1]
 
 
-def _goes_on(lines: list[str], number: int, lazy: bool) -> bool:
-    """Whether a line belongs to the source above it: indented, quoted or, where lazy, with no empty line between."""
-    line = lines[number]
-    if not line.strip():
-        following = next((place for place in range(number, len(lines)) if lines[place].strip()), None)
-        return following is not None and _goes_on(lines, following, False)
-    if _NOTE.match(line) or _LISTED.match(line) or _DEFINED.match(line) or line.startswith("#"):
-        return False
-    return line.startswith((" ", "\t", ">")) or (lazy and bool(lines[number - 1].strip()))
+def _end(lines: Sequence[str], first: int, *, lazy: bool) -> int:
+    """The line behind a source: what is indented or quoted belongs to it or, where lazy, has no empty line before."""
+    end = first + 1
+    for number in range(end, len(lines)):
+        line = lines[number]
+        if any(sign.match(line) for sign in (_NOTE, _LISTED, _DEFINED)) or line.startswith("#"):
+            break
+        if line.strip():
+            if not (line.startswith((" ", "\t", ">")) or (lazy and end == number)):
+                break
+            end = number + 1
+    return end
 
 
 def _source(label: str, line: int, said: str, below: list[str]) -> Source:
@@ -137,7 +137,7 @@ def _renumbered(text: str, labels: list[str]) -> str:
 
     def marker(match: re.Match[str]) -> str:
         label, following = match[1], match[2]
-        if any(start < match.end() and match.start() < end for start, end in closed):
+        if not is_apart(closed, *match.span()):
             return match[0]
         if label.startswith("^") or label.casefold() in places:
             return printed(label)

@@ -16,8 +16,7 @@ from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.answers.answer_results import RewrittenAnswer
 from citeverifier.answers.correction.by_support import BySupport
 from citeverifier.answers.correction.method import CorrectionMethod
-from citeverifier.answers.fix_answers import fix_answers
-from citeverifier.answers.fix_stream import Corrector, stream
+from citeverifier.answers.fix_answers import Corrector, fix_answers, stream
 from citeverifier.answers.fixed_points import Count
 from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support

@@ -83,6 +83,7 @@ def test_what_is_no_report(tmp_path: Path) -> None:
     for text, told in (
         ("<p> </p>", ":1: expected a report, got an empty one"),
         ("<p>A [1].</p>", ":1: expected sources"),
+        ("<p>A[^a].</p><p>[^a]: x</p>\n<p>[^a]: y</p>", r"r\.html:2: source \[\^a\] stands on line 1, too"),
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(RecordError, match=told):

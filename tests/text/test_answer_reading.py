@@ -77,6 +77,7 @@ def test_every_kind_of_block() -> None:
         ("It is so.\n---\nIt was so.", ["It is so.", "It was so."]),
         ("# About it [1]", ["About it"]),
         ("![A map [1].](m.png) It is so.", ["It is so."]),
+        ("It is at a.org, www.a.org/b[1]=2![A map](m.png)", ["It is at a.org, www.a.org/b[1]=2"]),
         ("It is so<sup>[1]</sup>.", ["It is so."]),
         ("2 * 3 * 4 is 24, and a_b_c is a name.", ["2 * 3 * 4 is 24, and a_b_c is a name."]),
     ],
@@ -91,7 +92,7 @@ def test_what_is_a_statement(text: str, expected: list[str]) -> None:
 def test_a_list_of_sources_says_nothing(text: str, lang: str) -> None:
     answer = read_answer(f"It is so [1].\n\n{text}", 10, lang)
     assert [statement.text for statement in answer.statements] == ["It is so."]
-    assert len(answer.runs) == 1
+    assert len(answer.plain.runs) == 1
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,23 @@ def test_a_list_of_sources_says_nothing(text: str, lang: str) -> None:
 def test_factual_points(text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
     [statement] = read_answer(text, 5, "en").statements
     assert [(point.text, point.positions) for point in statement.points] == expected
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "expected"),
+    [
+        ("en", "Dr. Smith [1] met him. He left.[2] It rained. [3, 4]",
+         [("Dr. Smith met him.", (0,)), ("He left.", (1,)), ("It rained.", (2, 3))]),
+        ("en", "In the U.S. [2] it rained. Nobody knew.", [("In the U.S. it rained.", (1,)), ("Nobody knew.", ())]),
+        ("pl", "Zbudował ją m.in. [2] Kazimierz Wielki w 1364 r. w Krakowie. [1] Stoi do dziś【3】.",
+         [("Zbudował ją m.in. Kazimierz Wielki w 1364 r. w Krakowie.", (1, 0)), ("Stoi do dziś.", (2,))]),
+        ("pl", "Według prof. Nowaka [1] tak było.\n[2] Potem nie.",
+         [("Według prof. Nowaka tak było.", (0,)), ("Potem nie.", (1,))]),
+        ("en", "First it was so.[1]Then it was not.[2]", [("First it was so.", (0,)), ("Then it was not.", (1,))]),
+    ],
+)  # fmt: skip
+def test_sentences_with_their_citations(lang: str, text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
+    assert [(sentence.text, sentence.positions) for sentence in read_answer(text, 10, lang).statements] == expected
 
 
 def test_numbers_of_no_document_and_markers_of_no_statement() -> None:
@@ -134,13 +152,14 @@ def test_a_thousand_sentences() -> None:
 
 @pytest.mark.parametrize("sign", ["*a", "[", "[a", "`", "| ", "<a", "http://", "_", "**", "> ", "- "])
 def test_long_nonsense_is_read(sign: str) -> None:
-    assert read_answer(sign * 5000, 3, "en").runs == ()
+    assert read_answer(sign * 5000, 3, "en").plain.runs == ()
 
 
 @given(st.text(st.sampled_from("[]()123`*_~|#>-+!.:\n\t <ab/”Ż"), max_size=80) | st.text(max_size=60))
 def test_spans_stand_in_order_in_the_text(text: str) -> None:
     answer = read_answer(text, 3, "pl")
     for statement in answer.statements:
+        assert answer.span(statement, 0, len(statement.text)) == (statement.start, statement.end)
         assert 0 <= statement.start < statement.end <= len(text)
         assert statement.points
         assert text[statement.start] == statement.text[0]
@@ -148,4 +167,4 @@ def test_spans_stand_in_order_in_the_text(text: str) -> None:
     starts = [statement.start for statement in answer.statements]
     assert starts == sorted(starts)
     owned = [run for statement in answer.statements for run in statement.runs]
-    assert sorted([*owned, *answer.stray], key=lambda run: run.start) == list(answer.runs)
+    assert sorted([*owned, *answer.stray], key=lambda run: run.start) == list(answer.plain.runs)

@@ -1,4 +1,4 @@
-"""Held: every shape of marker is found, read and taken out; each place leads back; sentences keep their markers."""
+"""Held: every shape of marker is found, read and taken out, and each place leads back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from citeverifier.text.markers import Unmarked, cited_sentences, find_markers, remove_markers, sentence_spans
+from citeverifier.text.markers import find_markers, remove_markers
 
 SHAPES = [
     ("It is so [1].", "It is so.", [(0,)]),
@@ -45,35 +45,26 @@ NO_MARKERS = [
 
 @pytest.mark.parametrize(("text", "plain", "positions"), SHAPES, ids=[shape[0] for shape in SHAPES])
 def test_every_shape(text: str, plain: str, positions: list[tuple[int, ...]]) -> None:
-    unmarked = remove_markers(text, 10)
-    assert unmarked.text == plain
-    assert [marker.positions for marker in unmarked.markers] == positions
-    assert all(marker.out_of_range == () for marker in unmarked.markers)
+    assert remove_markers(text, 10).text == plain
+    markers = find_markers(text, 10)
+    assert [(marker.positions, marker.out_of_range) for marker in markers] == [(each, ()) for each in positions]
 
 
 @pytest.mark.parametrize("text", NO_MARKERS)
 def test_what_is_no_marker_stays(text: str) -> None:
-    assert remove_markers(text, 10) == Unmarked(text, (), ())
+    unmarked = remove_markers(text, 10)
+    assert (unmarked.text, unmarked.runs) == (text, ())
 
 
 @pytest.mark.parametrize("text", ["[1" + "†a,1" * 20000, "[1, " * 20000, "[1][" * 20000, "[1" + " " * 20000])
 def test_long_nonsense_is_read_in_no_time(text: str) -> None:
-    assert all(marker.positions == (0,) for marker in remove_markers(text, 10).markers)
+    assert all(run.positions == (0,) for run in remove_markers(text, 10).runs)
 
 
 def test_numbers_out_of_range_are_reported() -> None:
     markers = find_markers("a [0, 3, 11] b [9-12] c [77]", 10)
     assert [marker.positions for marker in markers] == [(2,), (8, 9), ()]
     assert [marker.out_of_range for marker in markers] == [(0, 11), (12,), (77,)]
-
-
-def restore(unmarked: Unmarked, original: str) -> str:
-    """The original, put together again from the text and its cuts."""
-    out, place = [], 0
-    for cut in unmarked.cuts:
-        out += [unmarked.text[place : cut.at], original[cut.start : cut.end]]
-        place = cut.at + len(cut.filler)
-    return "".join([*out, unmarked.text[place:]])
 
 
 PROSE = st.sampled_from(
@@ -92,58 +83,21 @@ TEXTS = st.lists(st.one_of(PROSE, ENDS, MARKS, st.just("【3】")), max_size=14)
 @example("[1] [2]")
 @example("a.[1]B[2]")
 @example("a [1] [2]b [3]")
-def test_round_trip(text: str) -> None:
+def test_nothing_but_markers_and_spaces_goes_and_every_place_leads_back(text: str) -> None:
     unmarked = remove_markers(text, 10)
-    assert restore(unmarked, text) == text
-    inside = set()
-    for cut in unmarked.cuts:
-        inside.update(range(cut.start, cut.end))
-    for marker in unmarked.markers:
-        assert set(range(marker.start, marker.end)) <= inside
-        assert set(marker.positions) <= set(range(10))
-    fillers = {cut.at for cut in unmarked.cuts if cut.filler}
+    taken = set(range(len(text))) - set(unmarked.origins)
     for place, sign in enumerate(unmarked.text):
-        original = unmarked.original(place)
-        if place not in fillers:
-            assert text[original] == sign
-            assert unmarked.place(original) == place
-    assert unmarked.original(len(unmarked.text)) <= len(text)
-
-
-@given(TEXTS, st.sampled_from(["en", "pl"]))
-def test_no_marker_and_no_word_is_lost_among_sentences(text: str, lang: str) -> None:
-    unmarked = remove_markers(text, 10)
-    found = cited_sentences(unmarked, lang, (0, len(text)))
-    assert "".join("".join(s.text.split()) for s in found) == "".join(unmarked.text.split())
-    assert all(unmarked.text[s.start : s.end] == s.text for s in found)
-    if found:
-        owned = [marker for sentence in found for marker in sentence.markers]
-        assert sorted(owned, key=lambda m: m.start) == list(unmarked.markers)
-
-
-@pytest.mark.parametrize(
-    ("lang", "text", "expected"),
-    [
-        ("en", "Dr. Smith [1] met him. He left.[2] It rained. [3, 4]",
-         [("Dr. Smith met him.", (0,)), ("He left.", (1,)), ("It rained.", (2, 3))]),
-        ("en", "In the U.S. [2] it rained. Nobody knew.", [("In the U.S. it rained.", (1,)), ("Nobody knew.", ())]),
-        ("pl", "Zbudował ją m.in. [2] Kazimierz Wielki w 1364 r. w Krakowie. [1] Stoi do dziś【3】.",
-         [("Zbudował ją m.in. Kazimierz Wielki w 1364 r. w Krakowie.", (1, 0)), ("Stoi do dziś.", (2,))]),
-        ("pl", "Według prof. Nowaka [1] tak było.\n[2] Potem nie.",
-         [("Według prof. Nowaka tak było.", (0,)), ("Potem nie.", (1,))]),
-        ("en", "First it was so.[1]Then it was not.[2]", [("First it was so.", (0,)), ("Then it was not.", (1,))]),
-    ],
-)  # fmt: skip
-def test_sentences_with_their_citations(lang: str, text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
-    found = cited_sentences(remove_markers(text, 10), lang, (0, len(text)))
-    assert [(sentence.text, sentence.positions) for sentence in found] == expected
-
-
-def test_a_sentence_reports_what_it_cites_in_vain() -> None:
-    [sentence] = cited_sentences(remove_markers("It is so [2][14, 2].", 10), "en", (0, 20))
-    assert (sentence.positions, sentence.out_of_range) == ((1,), (14,))
-
-
-def test_parts_of_another_text_are_an_error() -> None:
-    with pytest.raises(ValueError, match=r"expected sentences of the text in order, got .That\.. near"):
-        sentence_spans("This.", ["That."])
+        start, end = unmarked.span(place, place + 1)
+        if text[start:end] == sign:
+            assert unmarked.place(start) == place
+        else:  # a space stands in the place of markers
+            assert (sign, text[start]) in ((" ", "["), (" ", "【"))
+            taken.add(start)
+    assert len(unmarked.origins) == len(unmarked.text) + 1
+    assert unmarked.place(len(text)) == len(unmarked.text)
+    markers = find_markers(text, 10)
+    marked = {place for marker in markers for place in range(marker.start, marker.end)}
+    assert marked <= taken
+    assert {text[place] for place in taken - marked} <= set(" \t\u00a0")
+    assert [marker for run in unmarked.runs for marker in run.markers] == markers
+    assert all(set(marker.positions) <= set(range(10)) for marker in markers)

@@ -51,11 +51,12 @@ More[^v].
         ("A [7, 9] [3].\n\nSources:\n[9] N.\n[3] T.", "A [3][1] [2].", "9 3 7", [("", None, "N."), ("", None, "T.")]),
         ("Tak [1].\n\n# Źródła\n- [1] Raz.\n", "Tak [1].", "1", [("", None, "Raz.")]),
         ("B [1].\n\n[2]: two.txt\n[1]: <one.txt>\n", "B [1].", "1 2", [("", "one.txt", ""), ("", "two.txt", "")]),
+        ("C [1].\n\nSources:\n1. [T](): so.", "C [1].", "1", [("", None, "[T](): so.")]),  # a link that leads nowhere
         ("No sources [1].", "No sources [1].", "", []),
     ],
 )  # fmt: skip
 def test_reports(text: str, shown: str, labels: str, sources: list[tuple[str, str | None, str]]) -> None:
-    report = read_report(text)
+    report = read_report(text, range(1, 99))
     assert report.text.splitlines()[0] == shown
     assert report.text.count("\n") == text.count("\n")
     assert report.labels == tuple(labels.split())
@@ -64,9 +65,15 @@ def test_reports(text: str, shown: str, labels: str, sources: list[tuple[str, st
         assert f"[{source.label}]" in text.splitlines()[source.line - 1] or source.label in "123"
 
 
+def test_a_thousand_sources_and_empty_lines() -> None:
+    report = read_report("A [1].\n\nSources:\n" + "1. Said.\n" * 1200 + "\n" * 20000 + " On.", range(1, 99999))
+    assert (len(report.sources), report.labels[-1]) == (1200, "1200")
+    assert report.sources[-1].text.split() == ["Said.", "On."]
+
+
 def test_a_source_named_twice_is_an_error_with_its_line() -> None:
     with pytest.raises(RecordError, match=r"^4: source \[\^a\] stands on line 3, too$"):
-        read_report("A[^a].\n\n[^a]: x\n[^a]: y\n")
+        read_report("A[^a].\n\n[^a]: x\n[^a]: y\n", range(1, 99))
 
 
 HTML = """<!doctype html><html><head><title>R &amp; S</title><style>p{}</style></head>
@@ -87,7 +94,7 @@ def test_html_is_read_as_the_report_it_shows() -> None:
         (2, "# Rivers"), (2, "It is"), (3, "long [1]. It flows"), (4, "through [Warsaw](https://x.y/z)[2]."),
         (5, "| Kraków  lies  | [1] |"),
     ]  # fmt: skip
-    assert [(source.target, source.text) for source in read_report(page.text).sources] == [
+    assert [(source.target, source.text) for source in read_report(page.text, page.lines).sources] == [
         ("v.html", ""), (None, "Quoted twice"),
     ]  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -136,17 +136,12 @@ def _put(fact: Fact, old: int, new: int, how: How) -> None:
 
 
 def _written(example: Example, facts: Sequence[Fact]) -> BrokenAnswer:
-    pieces = list(_pieces(facts))
-    spans = []
-    start = 0
-    for piece in pieces:
+    pieces, spans, start = [], [], 0
+    for fact in facts:
+        said = fact.text.strip()
+        bare = said[:-1] if said.endswith(_ENDS) else said
+        piece = f"{bare} {''.join(f'[{p + 1}]' for p in fact.cited)}{said[len(bare) :]}"
+        pieces.append(piece)
         spans.append((start, start + len(piece)))
         start += len(piece) + 1
     return BrokenAnswer(example, " ".join(pieces), tuple(facts), tuple(spans))
-
-
-def _pieces(facts: Sequence[Fact]) -> Iterator[str]:
-    for fact in facts:
-        text = fact.text.strip()
-        end = text[-1] if text.endswith(_ENDS) else ""
-        yield f"{text[: len(text) - len(end)]} {''.join(f'[{p + 1}]' for p in fact.cited)}{end}"

@@ -65,11 +65,9 @@ def judged_answers(path: str | Path, seed: int = 13) -> dict[str, Estimate]:
     RecordError with file:line at a bad line or where an id comes again, ValueError where no fact is judged.
     """
     answers = list(read_jsonl(path, once(partial(read_record, JudgedAnswer), lambda answer: answer.id)))
-    shares = {answer.id: answer.correctness for answer in answers}
-    right = {answer.id: answer.right for answer in answers}
     known = {
-        name: {identity: float(value) for identity, value in values.items() if value is not None}
-        for name, values in (("fact_accuracy", shares), ("mqla", right))
+        name: {answer.id: float(value) for answer in answers if (value := getattr(answer, share)) is not None}
+        for name, share in (("fact_accuracy", "correctness"), ("mqla", "right"))
     }
     if not known["fact_accuracy"]:
         raise ValueError(f'{path}: expected facts with "correct": true or false, got none in {len(answers)} answers')
