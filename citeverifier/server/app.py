@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import FileResponse, JSONResponse, Response
+from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 import citeverifier
@@ -18,16 +20,17 @@ from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.records import Pair, Support
 from citeverifier.server import contract
 from citeverifier.server.batching import Batcher, Busy, QueuedRequest
-from citeverifier.server.contract import errors
-from citeverifier.server.gate import add_gate
+from citeverifier.server.contract import check_limits, errors, with_limits
+from citeverifier.server.gate import Gate
 from citeverifier.server.http_errors import answer_errors
-from citeverifier.server.limits import check_limits, with_limits
 from citeverifier.server.monitoring import Monitoring
 from citeverifier.server.settings import Settings
 from citeverifier.text.language import guess_language
 
 if TYPE_CHECKING:
     from citeverifier.answers.facade import CiteVerifier
+
+log = logging.getLogger(__name__)
 
 _PAGE = Path(__file__).parent / "page"
 _ASKED = errors(401, 408, 413, 422, 500, 503, 504)
@@ -62,7 +65,7 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
     app.include_router(_showing(verifier, batcher))
     app.mount("/page", StaticFiles(directory=_PAGE))
     answer_errors(app, settings)
-    add_gate(app, settings)
+    app.add_middleware(Gate, settings=settings)
     described = {"responses": {200: {"content": {"text/plain": {}}}, **errors(401)}, "response_class": Response}
     monitoring.watch(app, **described)
     app.openapi_schema = with_limits(app.openapi(), settings)
@@ -75,7 +78,14 @@ def _asking(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
 
     async def ask(kind: Kind, items: Sequence[Any], pairs: int) -> list[Any]:
         future = batcher.submit(QueuedRequest(kind, items, pairs))
-        return await asyncio.wait_for(asyncio.wrap_future(future), settings.timeout)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), settings.timeout)
+        except TimeoutError:
+            raise
+        except Exception as error:
+            log.exception("the verifier failed on a request of %d items", len(items))
+            failed = f"the verifier failed on this request ({type(error).__name__}: {error})"
+            raise HTTPException(500, f"{failed}; the server's log has the details") from error
 
     async def ask_answers(what: str, request: contract.VerifyRequest) -> JSONResponse:
         check_limits(request.items, settings)
