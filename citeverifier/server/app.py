@@ -61,8 +61,8 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.include_router(_asking(verifier, batcher, settings))
-    app.include_router(_showing(verifier, batcher))
+    app.include_router(_routes(verifier, batcher, settings))
+    app.add_api_route("/", lambda: FileResponse(_PAGE / "index.html"), include_in_schema=False)
     app.mount("/page", StaticFiles(directory=_PAGE))
     answer_errors(app, settings)
     app.add_middleware(Gate, settings=settings)
@@ -72,8 +72,8 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
     return app
 
 
-def _asking(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> APIRouter:
-    """The routes that ask the verifier."""
+def _routes(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> APIRouter:
+    """What asks the verifier, and its health."""
     router = APIRouter()
 
     async def ask(kind: Kind, items: Sequence[Any], pairs: int) -> list[Any]:
@@ -118,13 +118,6 @@ def _asking(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
         """The answers with the citations that they have corrected."""
         return await ask_answers(f"fix {request.count}", request)
 
-    return router
-
-
-def _showing(verifier: CiteVerifier, batcher: Batcher) -> APIRouter:
-    """The routes that ask nothing: health and the page."""
-    router = APIRouter()
-
     @router.get("/health", response_model=contract.Health, responses=errors(503))
     async def health() -> Response:
         """Whether requests are answered; needs no token."""
@@ -134,10 +127,6 @@ def _showing(verifier: CiteVerifier, batcher: Batcher) -> APIRouter:
         named = {"status": "ok", "verifier": verifier.scorer.name, "version": citeverifier.__version__}
         return JSONResponse({**named, "thresholds": thresholds, "queue": len(batcher)})
 
-    @router.get("/", include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(_PAGE / "index.html")
-
     return router
 
 
@@ -146,21 +135,20 @@ def _answer(verifier: CiteVerifier, kind: Kind, items: Sequence[Any]) -> list[An
     asked, threshold = kind
     if isinstance(asked, Support):
         reaches = verifier.thresholds[asked] if threshold is None else threshold
-        return [_score(*scored, reaches) for scored in verifier.judge.scores(items, asked)]
-    deciding = verifier.at(threshold)
+        return [
+            {"score": None, "reaches": None, "reason": reason}
+            if reason is not None
+            else {"score": value, "reaches": value >= reaches, "reason": None}
+            for value, reason in verifier.judge.scores(items, asked)
+        ]
+    at = verifier.at(threshold)
     asks: dict[str, Callable[[Sequence[AnswerRecord]], Sequence[Any]]] = {
-        "verify": deciding.verify_records,
-        "cite": deciding.cite_records,
-        "fix free": partial(deciding.fix_records, count="free"),
-        "fix kept": partial(deciding.fix_records, count="kept"),
+        "verify": at.verify_records,
+        "cite": at.cite_records,
+        "fix free": at.fix_records,
+        "fix kept": partial(at.fix_records, count="kept"),
     }
     return [result.to_dict() for result in asks[asked](items)]
-
-
-def _score(value: float, reason: str | None, threshold: float) -> dict[str, Any]:
-    if reason is not None:
-        return {"score": None, "reaches": None, "reason": reason}
-    return {"score": value, "reaches": value >= threshold, "reason": None}
 
 
 def _record(item: contract.AnswerIn, lang: str | None) -> AnswerRecord:
