@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -47,7 +47,11 @@ def verify(
             _print(console, answer, result, found)
 
     results = run(read, model, threshold, lambda verifier, records: verifier.verify_records(records), show)
-    forms = {"junit": junit, "sarif": partial(sarif, baseline=gate.baseline is not None), "github": github}
+    forms: dict[str, Callable[[Sequence[Finding]], str]] = {
+        "junit": junit,
+        "sarif": partial(sarif, baseline=gate.baseline is not None),
+        "github": github,
+    }
     if form in forms:
         typer.echo(forms[form](findings), nl=False)
     elif form == "text" and len(results) > 1:

@@ -96,7 +96,7 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
     return server
 
 
-async def _asked(method: Callable[[Sequence[Any]], Sequence[JsonResult]], item: Any) -> Any:
+async def _asked(method: Callable[[Sequence[Any]], Sequence[JsonResult]], item: Any) -> dict[str, Any]:
     """The one result of a verifier's method, as JSON."""
     [result] = await asyncio.wrap_future(worker().submit(QueuedRequest(method, [item])))
     return result.to_dict()
