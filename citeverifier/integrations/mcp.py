@@ -98,8 +98,8 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
 
 async def _asked(method: Callable[[Sequence[Any]], Sequence[JsonResult]], item: Any) -> dict[str, Any]:
     """The one result of a verifier's method, as JSON."""
-    [result] = await asyncio.wrap_future(worker().submit(QueuedRequest(method, [item])))
-    return result.to_dict()
+    results: list[JsonResult] = await asyncio.wrap_future(worker().submit(QueuedRequest(method, [item])))
+    return results[0].to_dict()
 
 
 def _check(arguments: dict[str, Any], settings: Settings) -> None:
