@@ -121,6 +121,16 @@ def ours(options: TrainingOptions) -> Callable[[Prepared], tuple[Any, Clock]]:
     return make
 
 
+def prepared(options: TrainingOptions, count: int) -> tuple[Prepared, float]:
+    """So many pairs of the bundled set as a model without a reader takes them, and the seconds that took."""
+    model, tokenizer = build_model(options)
+    pairs = list(ordinal_pairs(load_mini("train")))[: 2 * count]  # some are too long
+    started = time.perf_counter()
+    data = prepare(inputs_for(model, tokenizer, options), pairs, options, reads=False)
+    seconds = (time.perf_counter() - started) / 2
+    return Prepared(data.pairs[:count], data.items[:count], data.labels[:count]), seconds
+
+
 def measure(shape: Any, backbone: str, count: int, batch: int, rounds: int) -> dict[str, Any]:
     """Medians of both and their ratio."""
     with tempfile.TemporaryDirectory() as folder:
@@ -129,12 +139,7 @@ def measure(shape: Any, backbone: str, count: int, batch: int, rounds: int) -> d
             output_dir=folder, shape=shape, backbone=Backbone(backbone), batch_size=batch, max_steps=steps,
             max_length=WIDTH if shape == "cross_encoder" else 256, evaluations=1, patience=None,
         )  # fmt: skip
-        model, tokenizer = build_model(options)
-        pairs = list(ordinal_pairs(load_mini("train")))[: 2 * count]
-        started = time.perf_counter()
-        data = prepare(inputs_for(model, tokenizer, options), pairs, options)
-        tokenising = (time.perf_counter() - started) / 2  # twice as many pairs as are trained on: some are too long
-        data = Prepared(data.pairs[:count], data.items[:count], data.labels[:count])
+        data, tokenising = prepared(options, count)
         makers = {"plain": plain(options, steps, folder), "ours": ours(options)}
 
         def trained(make: Callable[[Prepared], tuple[Any, Clock]]) -> float:
