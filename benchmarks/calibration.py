@@ -8,14 +8,13 @@ distance between a bin's mean score and its share of true trials, with a 95 % in
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
 from citeverifier.evaluation.reporting.tables import print_table
@@ -59,15 +58,13 @@ def rows_of(file: Path) -> list[tuple[str, ...]]:
     return rows
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(runs: Annotated[list[Path], typer.Argument(help="Folders of runs of eval.py.")]) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
-    parser.add_argument("runs", nargs="+", type=Path, help="folders of runs of eval.py")
-    files = sorted(file for folder in parser.parse_args(arguments).runs for file in folder.rglob("predictions.jsonl"))
+    files = sorted(file for folder in runs for file in folder.rglob("predictions.jsonl"))
     if not files:
         raise SystemExit("expected predictions.jsonl below the folders, got none")
     print_table("calibration", HEADER, [row for file in files for row in rows_of(file)])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    typer.run(main)

@@ -9,13 +9,13 @@ with a margin; it must be met) or `expected` (a guess that nobody has measured; 
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 import yaml
 
 from citeverifier.evaluation.reporting.tables import print_table
@@ -73,23 +73,22 @@ def check(
     return rows, missed
 
 
-def main() -> int:
-    """Print the table; 1 where a measured range is missed, 2 where the input is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("ranges", type=Path, help="a file of benchmarks/ranges")
-    parser.add_argument("runs", type=Path, help="folder with a folder of eval.py's runs for each data set")
-    arguments = parser.parse_args()
+def main(
+    file: Annotated[Path, typer.Argument(help="A file of benchmarks/ranges.")],
+    runs: Annotated[Path, typer.Argument(help="A folder with a folder of eval.py's runs for each data set.")],
+) -> None:
+    """Print the table; exit with 1 where a measured range is missed, with 2 where the input is wrong."""
     try:
-        verifier, ranges = read_ranges(arguments.ranges)
-        rows, missed = check(ranges, read_metrics(arguments.runs, verifier))
+        verifier, ranges = read_ranges(file)
+        rows, missed = check(ranges, read_metrics(runs, verifier))
     except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 2
-    print_table(f"{verifier} against {arguments.ranges}", HEADER, rows)
+        raise typer.Exit(2) from None
+    print_table(f"{verifier} against {file}", HEADER, rows)
     measured = sum(row["basis"] == "measured" for row in ranges)
     print(f"{measured - missed} of {measured} measured ranges met; {len(ranges) - measured} only expected")
-    return 1 if missed else 0
+    raise typer.Exit(1 if missed else 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

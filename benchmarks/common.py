@@ -1,4 +1,7 @@
-"""What the benchmarks share: data of HotpotQA's length, models, the machine in words, the processor's own speed."""
+"""What the benchmarks share: data of HotpotQA's length, models, turns, the machine in words, the processor's own speed.
+
+Each is a script that prints a table and writes outputs/benchmarks/<its name>.json; `--help` shows its options.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ import platform
 import random
 import statistics
 import time
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from citeverifier.data.load import load
 from citeverifier.data.mini import load_mini
@@ -20,6 +24,9 @@ from citeverifier.records import Example
 
 SMALL = "package:citeverifier_small/model"
 OUTPUT = Path("outputs/benchmarks")
+
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
 
 
 def examples(count: int) -> tuple[list[Example], str]:
@@ -65,6 +72,17 @@ def save_model(folder: Path, shape: str, *, large: bool = False) -> Path:
     config = CheckpointConfig(shape, 2.0, 1.0, {"partial": 0.5, "full": 0.5}, window, False)  # type: ignore[arg-type]
     save_checkpoint(folder, model, load_tokenizer(path, 512), config)
     return folder
+
+
+def by_turns(rounds: int, calls: Mapping[Key, Callable[[], Result]], *, warm_up: int = 0) -> dict[Key, list[Result]]:
+    """What each call gave in each round: in turn, and in every other round backwards, so that what else the machine
+    does hits all alike. Rounds that warm up come before and are not given.
+    """
+    given: dict[Key, list[Result]] = {name: [] for name in calls}
+    for number in range(warm_up + rounds):
+        for name in calls if number % 2 == 0 else reversed(calls):
+            given[name].append(calls[name]())
+    return {name: results[warm_up:] for name, results in given.items()}
 
 
 def gemm_rate(bf16: bool, size: int = 2048, rounds: int = 3) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """Memory and time of `citeverifier score` by the size of the corpus and the number of workers: one table.
 
-    python benchmarks/corpora.py [--pairs 20000 200000] [--workers 1 2] [--verifier keyword]
+    python benchmarks/corpora.py [--pairs 20000 --pairs 200000] [--workers 1 --workers 2] [--verifier keyword]
 
 Each corpus is eight parquet files. Memory is proportional (what processes share is divided among them), sampled ten
 times a second: the largest process that scores, and the command with all it started. Exits with 1 where the scores
@@ -9,46 +9,36 @@ of a corpus differ between numbers of workers.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import typer
+from common import Clock, write
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
+from citeverifier.evaluation.reporting.tables import print_table
 from citeverifier.records import pair_to_json
 
 FILES = 8
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One run: seconds, MB of the largest scoring process and of all processes, a hash of all scores."""
-
-    pairs: int
-    workers: int
-    seconds: float
-    scoring_mb: float
-    all_mb: float
-    sha256: str
+HEADER = ("pairs", "workers", "seconds", "scoring process, MB", "all processes, MB", "scores (sha256)")
 
 
 def write_corpus(folder: Path, pairs: int) -> None:
     """The bundled set's pairs again and again, each with a number of its own."""
+    folder.mkdir()
     bundled = [pair_to_json(pair) for pair in ordinal_pairs(load_mini())]
     for file in range(FILES):
-        numbers = range(file * pairs // FILES, (file + 1) * pairs // FILES)
         rows = []
-        for n in numbers:
+        for n in range(file * pairs // FILES, (file + 1) * pairs // FILES):
             row = bundled[n % len(bundled)]
             rows.append(row | {"id": f"p{n}", "statement": f"{row['statement']} {n}"})
         pq.write_table(pa.Table.from_pylist(rows), folder / f"{file}.parquet")
@@ -77,54 +67,49 @@ def memory(root: int) -> dict[int, tuple[str, float]]:
     return found
 
 
-def measure(corpus: Path, out: Path, pairs: int, workers: int, verifier: str) -> Measured:
-    """Score the corpus in a process of its own."""
+def measure(corpus: Path, pairs: int, workers: int, verifier: str) -> dict[str, Any]:
+    """Score the corpus in a process of its own: seconds, MB, a hash of all scores."""
+    out = corpus / f"scores-{workers}"
     command = [sys.executable, "-m", "citeverifier", "score", f"{corpus}/*.parquet", str(out), "--verifier", verifier]
-    started = time.perf_counter()
-    process = subprocess.Popen([*command, "--workers", str(workers)], stderr=subprocess.PIPE, text=True)
     scoring = total = 0.0
-    while process.poll() is None:
-        now = memory(process.pid)
-        total = max(total, sum(size for _, size in now.values()))
-        scorers = [
-            size for pid, (name, size) in now.items() if "Worker" in name or (workers == 1 and pid == process.pid)
-        ]
-        scoring = max(scoring, *scorers, 0.0)
-        time.sleep(0.1)
+    with Clock() as clock:
+        process = subprocess.Popen([*command, "--workers", str(workers)], stderr=subprocess.PIPE, text=True)
+        while process.poll() is None:
+            now = memory(process.pid)
+            total = max(total, sum(size for _, size in now.values()))
+            scorers = [
+                size for pid, (name, size) in now.items() if "Worker" in name or (workers == 1 and pid == process.pid)
+            ]
+            scoring = max(scoring, *scorers, 0.0)
+            time.sleep(0.1)
     if process.returncode:
         sys.exit("citeverifier score failed")
-    seconds = time.perf_counter() - started
-    scores = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(out.glob("part-*.parquet"))))
-    return Measured(pairs, workers, seconds, scoring, total, scores.hexdigest())
+    scores = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(out.glob("part-*.parquet")))).hexdigest()
+    return {
+        "pairs": pairs, "workers": workers, "seconds": clock.wall, "scoring_mb": scoring, "all_mb": total,
+        "sha256": scores,
+    }  # fmt: skip
 
 
-def main() -> None:
+def main(pairs: list[int] = [20_000, 200_000], workers: list[int] = [1, 2], verifier: str = "keyword") -> None:  # noqa: B006
     """Measure all, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", type=int, nargs="+", default=[20_000, 200_000])
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--verifier", default="keyword")
-    parser.add_argument("--json", type=Path, default=Path("outputs/benchmarks/corpora.json"))
-    arguments = parser.parse_args()
     runs = []
     with tempfile.TemporaryDirectory() as folder:
-        for pairs in arguments.pairs:
-            corpus = Path(folder) / str(pairs)
-            corpus.mkdir()
-            write_corpus(corpus, pairs)
-            runs += [
-                measure(corpus, corpus / f"scores-{workers}", pairs, workers, arguments.verifier)
-                for workers in arguments.workers
-            ]
-    print("| pairs | workers | seconds | scoring process, MB | all processes, MB | scores (sha256) |")
-    print("|---|---|---|---|---|---|")
-    for run in runs:
-        numbers = f"{run.seconds:.0f} | {run.scoring_mb:.0f} | {run.all_mb:.0f}"
-        print(f"| {run.pairs:,} | {run.workers} | {numbers} | {run.sha256[:12]} |")
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps([asdict(run) for run in runs], indent=2) + "\n", encoding="utf-8")
-    sys.exit(len({(run.pairs, run.sha256) for run in runs}) > len(arguments.pairs))
+        for size in pairs:
+            corpus = Path(folder) / str(size)
+            write_corpus(corpus, size)
+            runs += [measure(corpus, size, number, verifier) for number in workers]
+    rows = [
+        (
+            f"{run['pairs']:,}", str(run["workers"]), f"{run['seconds']:.0f}", f"{run['scoring_mb']:.0f}",
+            f"{run['all_mb']:.0f}", run["sha256"][:12],
+        )
+        for run in runs
+    ]  # fmt: skip
+    print_table("citeverifier score", HEADER, rows)
+    write("corpora", {"runs": runs})
+    sys.exit(len({(run["pairs"], run["sha256"]) for run in runs}) > len(pairs))
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -1,6 +1,6 @@
 """What the data pipeline makes of a server, of memory and of kill -9: one table.
 
-    python benchmarks/data_gen.py [--requests 3200] [--records 200000] [--kills 20] [--json FILE]
+    python benchmarks/data_gen.py [--requests 3200] [--records 200000] [--kills 20]
 
 (a) Requests a second against a local server that answers after exactly 1 s, 64 in flight, over the ideal 64.
 (b) Growth of peak memory from 10,000 records to `--records`, for a stage that asks an LLM (which answers at once) and
@@ -11,8 +11,6 @@
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import json
 import os
 import random
@@ -21,16 +19,24 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
+from common import write
+
+from citeverifier.evaluation.reporting.tables import print_table
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)  # this file's folder would hide the package of its name
+sys.path.append(str(ROOT / "tests"))
+from llm_server import ScriptedServer, says  # noqa: E402
+
 LATENCY = 1.0
 IN_FLIGHT = 64
 
@@ -39,32 +45,19 @@ IN_FLIGHT = 64
 
 
 def serve(latency: float) -> None:
-    """Answer every request after `latency` seconds; GET /counts says how often each came."""
-    from aiohttp import web
+    """Answer every request after `latency` seconds; one that asks for "counts" is told how many came."""
+    told: list[str] = []
 
-    seen: Counter[str] = Counter()
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        if "counts" in body:
+            return {"requests": len(told), "distinct": len(set(told))}
+        told.append(json.dumps(body, sort_keys=True))
+        time.sleep(latency)
+        return says(_reply(body, body["messages"][-1]["content"]))
 
-    async def complete(request: web.Request) -> web.Response:
-        body = await request.json()
-        prompt = body["messages"][-1]["content"]
-        seen[json.dumps(body, sort_keys=True)] += 1
-        await asyncio.sleep(latency)
-        return web.json_response(_completion(_reply(body, prompt)))
-
-    async def counts(request: web.Request) -> web.Response:
-        return web.json_response({"requests": sum(seen.values()), "distinct": len(seen)})
-
-    async def start() -> None:
-        app = web.Application(client_max_size=1 << 24)
-        app.add_routes([web.post("/v1/chat/completions", complete), web.get("/counts", counts)])
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        print(runner.addresses[0][1], flush=True)
-        await asyncio.Event().wait()
-
-    asyncio.run(start())
+    with ScriptedServer(reply) as server:
+        print(server.url, flush=True)
+        threading.Event().wait()
 
 
 def _reply(body: dict[str, Any], prompt: str) -> str:
@@ -79,15 +72,6 @@ def _reply(body: dict[str, Any], prompt: str) -> str:
     return json.dumps({"before": "first" if first else "second", "after": "last" if first else "third"})
 
 
-def _completion(text: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": text}
-    return {
-        "id": "1", "object": "chat.completion", "model": "m", "created": 0,
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
-    }  # fmt: skip
-
-
 @contextmanager
 def running_server(latency: float) -> Iterator[str]:
     """The base URL of a server that runs meanwhile."""
@@ -95,7 +79,7 @@ def running_server(latency: float) -> Iterator[str]:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+        yield process.stdout.readline().strip()
     finally:
         process.kill()
         process.wait()
@@ -103,7 +87,7 @@ def running_server(latency: float) -> Iterator[str]:
 
 def counts(url: str) -> dict[str, int]:
     """How many requests came, and how many different ones."""
-    with urllib.request.urlopen(f"{url}/counts") as answer:
+    with urllib.request.urlopen(f"{url}/counts", b'{"counts": true}') as answer:
         found: dict[str, int] = json.load(answer)
         return found
 
@@ -141,7 +125,7 @@ def request_rate(requests: int, folder: Path) -> dict[str, Any]:
     from data_gen.step import Tools
 
     with running_server(LATENCY) as url:
-        options = LLMOptions("m", f"{url}/v1", concurrency=IN_FLIGHT, cache=folder / "rate.sqlite")
+        options = LLMOptions("m", url, concurrency=IN_FLIGHT, cache=folder / "rate.sqlite")
         llm = LLM(options)
         step = by_llm(Tools(lambda: llm, Keyword, 13, {"train": 1.0}))
         started = time.perf_counter()
@@ -193,7 +177,7 @@ def memory_growth(stage: str, count: int) -> dict[str, Any]:
     """Peak memory at 10,000 records and at `count`, in MB."""
     found = {}
     for number in (10_000, count):
-        command = [sys.executable, __file__, "--memory", stage, str(number)]
+        command = [sys.executable, __file__, "--memory", stage, "--records", str(number)]
         found[number] = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return {"stage": stage, "mb": found, "growth_mb": found[count] - found[10_000]}
 
@@ -240,7 +224,7 @@ def _start(url: str, folder: Path, in_flight: int) -> subprocess.Popen[bytes]:
     folder.mkdir(exist_ok=True)
     arguments = [
         "generator=llm", "verifier=keyword", "lang=en", "limit=null", "data.path=../source.jsonl", "output_dir=out",
-        "skip=[filter,compare,negatives]", f"llm.base_url={url}/v1", "llm.model=m", "llm.cache=cache.sqlite",
+        "skip=[filter,compare,negatives]", f"llm.base_url={url}", "llm.model=m", "llm.cache=cache.sqlite",
         f"llm.concurrency={in_flight}",
     ]  # fmt: skip
     return subprocess.Popen(
@@ -249,39 +233,45 @@ def _start(url: str, folder: Path, in_flight: int) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def main() -> None:
+def main(
+    requests: int = 3200,
+    count: Annotated[int, typer.Option("--records")] = 200_000,
+    kill: Annotated[int, typer.Option("--kills")] = 20,
+    serving: Annotated[float | None, typer.Option("--serve", hidden=True)] = None,
+    memory_of: Annotated[str | None, typer.Option("--memory", hidden=True)] = None,
+) -> None:
     """Measure and print the table."""
-    if sys.argv[1:2] == ["--serve"]:
-        serve(float(sys.argv[2]))
+    if serving is not None:
+        serve(serving)
+    if memory_of:
+        print(peak_memory(memory_of, count))
         return
-    if sys.argv[1:2] == ["--memory"]:
-        print(peak_memory(sys.argv[2], int(sys.argv[3])))
-        return
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--requests", type=int, default=3200)
-    parser.add_argument("--records", type=int, default=200_000)
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rate = request_rate(arguments.requests, folder)
-        print(f"{'what':<52}{'measured':>14}{'aim':>12}")
-        print(f"{'requests a second, 1 s latency, 64 in flight':<52}{rate['rate']:>14.1f}{'64':>12}")
-        print(f"{'share of the ideal rate':<52}{rate['share']:>13.0%} {'>= 90%':>12}", flush=True)
-        memory = [memory_growth(stage, arguments.records) for stage in ("answer", "filter")]
-        for row in memory:
-            what = f"memory, 10,000 to {arguments.records:,} records: {row['stage']}"
-            print(f"{what:<52}{row['growth_mb']:>11.1f} MB{'< 50 MB':>12}", flush=True)
-        killed = kills(arguments.kills, folder)
-        what = f"files equal after {killed['kills']} kills ({killed['files']} files)"
-        print(f"{what:<52}{'yes' if killed['equal'] else 'NO':>14}{'yes':>12}")
-        what = f"requests seen twice, of {killed['requests']:,}"
-        print(f"{what:<52}{killed['seen_twice']:>14}{'<= ' + str(killed['in_flight_at_kills']):>12}")
-    if arguments.json:
-        found = {"rate": rate, "memory": memory, "kills": killed}
-        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        rate = request_rate(requests, folder)
+        memory = [memory_growth(stage, count) for stage in ("answer", "filter")]
+        killed = kills(kill, folder)
+    rows = [
+        ("requests a second, 1 s latency, 64 in flight", f"{rate['rate']:.1f}", "64"),
+        ("share of the ideal rate", f"{rate['share']:.0%}", ">= 90%"),
+        *(
+            (f"memory, 10,000 to {count:,} records: {row['stage']}", f"{row['growth_mb']:.1f} MB", "< 50 MB")
+            for row in memory
+        ),
+        (
+            f"files equal after {killed['kills']} kills ({killed['files']} files)",
+            "yes" if killed["equal"] else "NO",
+            "yes",
+        ),
+        (
+            f"requests seen twice, of {killed['requests']:,}",
+            str(killed["seen_twice"]),
+            f"<= {killed['in_flight_at_kills']}",
+        ),
+    ]
+    print_table("data_gen", ("what", "measured", "aim"), rows)
+    write("data_gen", {"rate": rate, "memory": memory, "kills": killed})
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -13,9 +13,13 @@ import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from citeverifier.evaluation.reporting.tables import print_table
 
 ROOT = Path(__file__).parents[1]
 IMPORTS = {
@@ -67,16 +71,18 @@ def seconds(modules: str) -> float:
     return min(float(run.stdout.splitlines()[-1]) for run in runs)
 
 
-def main(extras: list[str]) -> None:
+def main(extras: Annotated[list[str] | None, typer.Argument(help="Else all.")] = None) -> None:
     """Print a row an extra."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     base = closure(project["dependencies"])
-    print(f"{'extra':12}{'packages':>9}{'MB':>7}{'import s':>10}")
-    print(f"{'(none)':12}{len(base):9}{sum(map(megabytes, base)):7.0f}{seconds('citeverifier'):10.2f}")
-    for extra in extras or IMPORTS:
-        added = closure(project["optional-dependencies"][extra]) - base
-        print(f"{extra:12}{len(added):9}{sum(map(megabytes, added)):7.0f}{seconds(IMPORTS[extra]):10.2f}")
+    added_by = {name: closure(project["optional-dependencies"][name]) - base for name in extras or IMPORTS}
+    asked = [("(none)", base, "citeverifier"), *((name, added, IMPORTS[name]) for name, added in added_by.items())]
+    rows = [
+        (name, str(len(added)), f"{sum(map(megabytes, added)):.0f}", f"{seconds(modules):.2f}")
+        for name, added, modules in asked
+    ]
+    print_table("what an extra adds", ("extra", "packages", "MB", "import s"), rows)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    typer.run(main)

@@ -10,17 +10,17 @@ An NLI classifier costs what a cross-encoder of its size does.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
-import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from common import examples, machine, save_model, write
+import typer
+from common import Clock, examples, machine, save_model, write
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
+from citeverifier.evaluation.reporting.tables import print_table
 from citeverifier.records import Pair, Support
 from citeverifier.verifiers.bm25 import BM25
 from citeverifier.verifiers.embedding import Embedding
@@ -65,30 +65,32 @@ def requests(count: int) -> tuple[list[tuple[int, Pair]], str]:
     return made, data
 
 
-def main() -> None:
+def main(
+    model: Annotated[str | None, typer.Option(help="A late interaction checkpoint.")] = None,
+    count: Annotated[int, typer.Option("--requests", help="Of each size.")] = 20,
+) -> None:
     """Measure and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", help="a late interaction checkpoint")
-    parser.add_argument("--requests", type=int, default=20, help="of each size")
-    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        loaded = verifiers(Path(folder), arguments.model)
-    asked, data = requests(arguments.requests + WARM_UP)
+        loaded = verifiers(Path(folder), model)
+    asked, data = requests(count + WARM_UP)
     took: dict[str, dict[int, list[float]]] = {name: {size: [] for size in SIZES} for name in loaded}
     for size, pair in asked:
         for name, verifier in loaded.items():
-            started = time.perf_counter()
-            verifier.score([pair], Support.FULL)
-            took[name][size].append(1000 * (time.perf_counter() - started))
-    print(f"{arguments.requests} requests a size, {data}; {machine()}")
-    print(f"{'p50 / p90 ms':<38}" + "".join(f"{f'{size} documents':>18}" for size in SIZES))
-    found: dict[str, Any] = {}
-    for name, by_size in took.items():
-        row = {size: np.percentile(values[WARM_UP:], [50, 90]) for size, values in by_size.items()}
-        found[name] = {str(size): {"p50": float(p[0]), "p90": float(p[1])} for size, p in row.items()}
-        print(f"{name:<38}" + "".join(f"{f'{p[0]:.1f} / {p[1]:.1f}':>18}" for p in row.values()))
-    write("latency", {"requests": arguments.requests, "data": data, "verifiers": found})
+            with Clock() as clock:
+                verifier.score([pair], Support.FULL)
+            took[name][size].append(1000 * clock.wall)
+    found: dict[str, Any] = {
+        name: {
+            str(size): dict(zip(("p50", "p90"), np.percentile(values[WARM_UP:], [50, 90]).tolist(), strict=True))
+            for size, values in by_size.items()
+        }
+        for name, by_size in took.items()
+    }
+    rows = [(name, *(f"{at['p50']:.1f} / {at['p90']:.1f}" for at in sizes.values())) for name, sizes in found.items()]
+    header = ("p50 / p90 ms", *(f"{size} documents" for size in SIZES))
+    print_table(f"{count} requests a size, {data}; {machine()}", header, rows)
+    write("latency", {"requests": count, "data": data, "verifiers": found})
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

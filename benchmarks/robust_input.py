@@ -12,16 +12,16 @@ Writes robust_input.md, .svg and .json to outputs/benchmarks.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from common import OUTPUT, Clock, write
 
 from citeverifier.commands.answer_files import load_verifier
@@ -182,19 +182,18 @@ def draw(found: dict[str, list[dict[str, Any]]], file: Any) -> None:
     figure.savefig(file, format="svg", metadata={"Date": None})
 
 
-def main() -> None:
+def main(
+    model: Annotated[str, typer.Option(help="Checkpoint folder, name or hub id.")] = "citeverifier-small",
+    questions: Annotated[int, typer.Option(help="Authored questions a language, of 100.")] = 50,
+    claims: Annotated[int, typer.Option(help="Claims of FEVER, of 810.")] = 250,
+) -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--model", default="citeverifier-small", help="checkpoint folder, name or hub id")
-    parser.add_argument("--questions", type=int, default=50, help="authored questions a language, of 100")
-    parser.add_argument("--claims", type=int, default=250, help="claims of FEVER, of 810")
-    options = parser.parse_args()
     folder = os.environ.get("CITEVERIFIER_REAL_DATA")
     path = f"{folder}/hotpotqa/hotpot_distractor_dev_sample.json.gz" if folder else "hotpotqa/hotpot_qa"
-    sets = {f"authored, {lang}": authored(path, lang, options.questions) for lang in ("en", "pl")}
+    sets = {f"authored, {lang}": authored(path, lang, questions) for lang in ("en", "pl")}
     if folder:
-        sets["FEVER"] = fever(f"{folder}/fever/fever_gold_sample.jsonl.gz", options.claims)
-    verifier = load_verifier(options.model).scorer
+        sets["FEVER"] = fever(f"{folder}/fever/fever_gold_sample.jsonl.gz", claims)
+    verifier = load_verifier(model).scorer
     found: dict[str, list[dict[str, Any]]] = {}
     with Clock() as clock:
         for name, asked in sets.items():
@@ -207,4 +206,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

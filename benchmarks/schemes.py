@@ -18,17 +18,18 @@ untrained head: cost does not depend on training, but cite_merged asks more wher
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from common import OUTPUT, Clock, examples, machine, save_model, write
+import typer
+from common import OUTPUT, Clock, by_turns, examples, machine, save_model, write
 
+from citeverifier.evaluation.reporting.tables import print_table
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.cite_list import CiteList
 from citeverifier.evaluation.schemes.cite_merged import CiteMerged
@@ -72,20 +73,17 @@ def sharing(model: str, found: Sequence[Example], rounds: int, folder: Path) -> 
             for scheme in SCHEMES:
                 cache = folder / f"{number}.sqlite" if way == "shared" else None
                 took[way][scheme.name].append(ask(scheme, model, found, cache))
-    print(f"\n{'scheme':<16}{'pairs':>8}{'distinct':>10}{'alone s':>10}{'shared s':>10}{'scored':>8}")
-    made: dict[str, Any] = {}
-    for scheme in SCHEMES:
-        alone, shared = (median(took[way][scheme.name]) for way in ("alone", "shared"))
-        made[scheme.name] = {"alone": alone, "shared": shared}
-        print(
-            f"{scheme.name:<16}{alone['pairs']:>8.0f}{alone['distinct']:>10.0f}{alone['seconds']:>10.1f}"
-            f"{shared['seconds']:>10.1f}{shared['scored']:>8.0f}"
-        )
-    for way in WAYS:
-        made[f"{way}_seconds"] = sum(median(took[way][s.name])["seconds"] for s in SCHEMES)
-    ratio = made["alone_seconds"] / made["shared_seconds"]
-    print(f"all five: {made['alone_seconds']:.1f} s alone, {made['shared_seconds']:.1f} s shared, ratio {ratio:.2f}")
-    return {**made, "ratio": ratio}
+    made: dict[str, Any] = {s.name: {way: median(took[way][s.name]) for way in WAYS} for s in SCHEMES}
+    rows = []
+    for name, row in made.items():
+        alone, shared = row["alone"], row["shared"]
+        counts = (f"{alone['pairs']:.0f}", f"{alone['distinct']:.0f}")
+        rows.append((name, *counts, f"{alone['seconds']:.1f}", f"{shared['seconds']:.1f}", f"{shared['scored']:.0f}"))
+    print_table("score cache", ("scheme", "pairs", "distinct", "alone s", "shared s", "scored"), rows)
+    sums = {way: sum(made[s.name][way]["seconds"] for s in SCHEMES) for way in WAYS}
+    ratio = sums["alone"] / sums["shared"]
+    print(f"all five: {sums['alone']:.1f} s alone, {sums['shared']:.1f} s shared, ratio {ratio:.2f}")
+    return {**made, **{f"{way}_seconds": seconds for way, seconds in sums.items()}, "ratio": ratio}
 
 
 WAYS = ("alone", "shared")
@@ -94,36 +92,31 @@ WAYS = ("alone", "shared")
 def shapes(late: str, cross: str, found: Sequence[Example], rounds: int) -> dict[str, Any]:
     """(b)."""
     third = found[: max(1, len(found) // 3)]
-    asked: dict[str, tuple[str, Sequence[Example], dict[str, Any]]] = {
-        "late_interaction": (late, found, {}),
-        "late, int8": (late, found, {"dtype": "int8"}),
-        "late, float32": (late, third, {"dtype": "float32"}),
-        "late, onnxruntime": (late, third, {"runtime": "onnx"}),
-        "cross_encoder": (cross, third, {}),
+    asked: dict[str, Callable[[], dict[str, float]]] = {
+        "late_interaction": partial(ask, CiteSeparate(), late, found, None),
+        "late, int8": partial(ask, CiteSeparate(), late, found, None, dtype="int8"),
+        "late, float32": partial(ask, CiteSeparate(), late, third, None, dtype="float32"),
+        "late, onnxruntime": partial(ask, CiteSeparate(), late, third, None, runtime="onnx"),
+        "cross_encoder": partial(ask, CiteSeparate(), cross, third, None),
     }
-    took: dict[str, list[dict[str, float]]] = {shape: [] for shape in asked}
-    for _ in range(rounds):
-        for shape, (model, part, options) in asked.items():
-            took[shape].append(ask(CiteSeparate(), model, part, None, **options))
-    made: dict[str, Any] = {}
-    print(f"\n{'cite_separate':<20}{'pairs':>8}{'pairs/s':>10}{'pairs/processor s':>20}{'tokens/pair':>13}{'ratio':>8}")
+    took = by_turns(rounds, asked)
     cross_rate = statistics.median(row["pairs"] / row["seconds"] for row in took["cross_encoder"])
-    for shape, rows in took.items():
-        row = median(rows)
-        made[shape] = {**row, "rate": row["pairs"] / row["seconds"], "work_rate": row["pairs"] / row["processor"]}
-        made[shape]["ratio"] = made[shape]["rate"] / cross_rate
-        print(
-            f"{shape:<20}{row['pairs']:>8.0f}{made[shape]['rate']:>10.1f}{made[shape]['work_rate']:>20.1f}"
-            f"{row['tokens'] / row['pairs']:>13.1f}{made[shape]['ratio']:>8.2f}"
-        )
+    made: dict[str, Any] = {}
+    table = []
+    for shape, rounds_of_it in took.items():
+        row = median(rounds_of_it)
+        rate, work_rate = row["pairs"] / row["seconds"], row["pairs"] / row["processor"]
+        made[shape] = {**row, "rate": rate, "work_rate": work_rate, "ratio": rate / cross_rate}
+        numbers = (f"{rate:.1f}", f"{work_rate:.1f}", f"{row['tokens'] / row['pairs']:.1f}", f"{rate / cross_rate:.2f}")
+        table.append((shape, f"{row['pairs']:.0f}", *numbers))
+    header = ("cite_separate", "pairs", "pairs/s", "pairs/processor second", "tokens/pair", "ratio")
+    print_table("shapes", header, table)
     made["ratio_by_statements"] = {}
+    bare = CiteSeparate(include_corrupted=False)
     for statements in (2, 4, 6, 8):
         part = sized(found, statements, documents=10, words=80)
-        seconds: dict[str, list[float]] = {late: [], cross: []}
-        for _ in range(max(3, rounds)):
-            for model in seconds:
-                seconds[model].append(ask(CiteSeparate(include_corrupted=False), model, part, None)["seconds"])
-        ratio = statistics.median(seconds[cross]) / statistics.median(seconds[late])
+        pair = by_turns(max(3, rounds), {model: partial(ask, bare, model, part, None) for model in (late, cross)})
+        ratio = median(pair[cross])["seconds"] / median(pair[late])["seconds"]
         made["ratio_by_statements"][statements] = ratio
         print(f"{statements} statements over ten documents: late interaction {ratio:.2f} times as fast")
     return made
@@ -139,12 +132,9 @@ def sized(found: Sequence[Example], statements: int, documents: int, words: int)
         parts = [pool[(offset + k * words) % (len(pool) - words) :][:words] for k in range(documents)]
         asked = [texts[(number * statements + k) % len(texts)] for k in range(statements)]
         own = tuple(Document(f"Title {k}", " ".join(part)) for k, part in enumerate(parts))
-        bare = tuple(replace(PLAIN, text=text) for text in asked)
+        bare = tuple(Statement(text, (0,), kind="plain") for text in asked)
         made.append(Example(f"sized/{number}", "en", f"g{number}", "?", own, bare))
     return made
-
-
-PLAIN = Statement(text="", citations=(0,), kind="plain")
 
 
 def growth(models: dict[str, str], found: Sequence[Example], rounds: int) -> dict[str, Any]:
@@ -152,20 +142,20 @@ def growth(models: dict[str, str], found: Sequence[Example], rounds: int) -> dic
     base = {"statements": 2, "documents": 4, "document length": 50}
     scheme = CiteSeparate(include_corrupted=False)
     made: dict[str, Any] = {shape: {} for shape in models}
-    print(f"\n{'seconds over':<18}{'shape':<18}" + "".join(f"{f'x{step}':>8}" for step in STEPS) + f"{'slope':>8}")
+    table = []
     for axis in AXES:
-        took: dict[str, list[list[float]]] = {shape: [[] for _ in STEPS] for shape in models}
-        for _ in range(rounds):
-            for at, step in enumerate(STEPS):
-                size = {**base, axis: base[axis] * step}
-                asked = sized(found, size["statements"], size["documents"], size["document length"])
-                for shape, model in models.items():
-                    took[shape][at].append(ask(scheme, model, asked, None)["processor"])
+        calls = {}
+        for step in STEPS:
+            size = {**base, axis: base[axis] * step}
+            asked = sized(found, size["statements"], size["documents"], size["document length"])
+            calls |= {(shape, step): partial(ask, scheme, model, asked, None) for shape, model in models.items()}
+        took = by_turns(rounds, calls)
         for shape in models:
-            seconds = [statistics.median(values) for values in took[shape]]
+            seconds = [median(took[shape, step])["processor"] for step in STEPS]
             slope = float(np.polyfit(np.log(STEPS), np.log(seconds), 1)[0])
             made[shape][axis] = {"from": base[axis], "seconds": seconds, "slope": slope}
-            print(f"{axis:<18}{shape:<18}" + "".join(f"{value:>8.2f}" for value in seconds) + f"{slope:>8.2f}")
+            table.append((axis, shape, *(f"{value:.2f}" for value in seconds), f"{slope:.2f}"))
+    print_table("growth", ("seconds over", "shape", *(f"x{step}" for step in STEPS), "slope"), table)
     plot(made, OUTPUT / "schemes.png")
     return made
 
@@ -200,32 +190,31 @@ def median(rows: Sequence[dict[str, float]]) -> dict[str, float]:
     return {name: statistics.median(row[name] for row in rows) for name in rows[0]}
 
 
-def main() -> None:
+def main(
+    model: Annotated[str | None, typer.Option(help="A late interaction checkpoint.")] = None,
+    count: Annotated[int, typer.Option("--examples")] = 100,
+    rounds: int = 2,
+) -> None:
     """Measure and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", help="a late interaction checkpoint")
-    parser.add_argument("--examples", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=2)
-    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        late = arguments.model or str(save_model(folder / "late", "late_interaction"))
-        if not arguments.model:
+        late = model or str(save_model(folder / "late", "late_interaction"))
+        if not model:
             for name, content in onnx_files(folder / "late").items():
                 (folder / "late" / name).write_bytes(content)
         cross = str(save_model(folder / "cross", "cross_encoder"))
-        found, data = examples(arguments.examples)
+        found, data = examples(count)
         print(f"{len(found)} examples of {data}; {machine()}", flush=True)
         ask(CiteSeparate(), late, found[:2], None)
         result = {
             "data": data,
             "examples": len(found),
-            "sharing": sharing(late, found, arguments.rounds, folder),
-            "shapes": shapes(late, cross, found, arguments.rounds),
-            "growth": growth({"late_interaction": late, "cross_encoder": cross}, found, arguments.rounds),
+            "sharing": sharing(late, found, rounds, folder),
+            "shapes": shapes(late, cross, found, rounds),
+            "growth": growth({"late_interaction": late, "cross_encoder": cross}, found, rounds),
         }
     write("schemes", result)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -14,7 +14,6 @@ each part) that this package reaches, counting the model's operations on unpadde
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -25,10 +24,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from common import Clock, examples, gemm_rate, machine, save_model, write
 
+from citeverifier.evaluation.reporting.tables import print_table
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.models.device import native_bf16
@@ -148,7 +149,7 @@ def measure(title: str, folder: Path, count: int, number: int) -> dict[str, Any]
         worker.terminate()
     share = {name: statistics.median(values) for name, values in shares.items()}
     rows = {row: compared(row, took, count) for row in ROWS}
-    print_table(rows, share)
+    show(title, rows, share)
     return {"pairs": count, "data": data, "share_of_gemm": share, "rows": rows}
 
 
@@ -173,17 +174,18 @@ def compared(row: str, took: dict[str, list[dict[str, Any]]], count: int) -> dic
     }
 
 
-def print_table(rows: dict[str, dict[str, Any]], share: dict[str, float]) -> None:
-    """Show the rows and the share of the processor's speed."""
-    print(f"{'':<22}{'':>9}{'seconds':^20}{'processor seconds':^20}")
-    heads = f"{'x predict':>11}{'x same':>9}" * 2
-    print(f"{'row':<22}{'pairs/s':>9}{heads}{'peak GB':>9}{'difference':>12}")
-    for name, row in rows.items():
-        times = "".join(
-            f"{row[f'times_{PREDICT}, {kind}']:>11.2f}{row[f'times_{SAME}, {kind}']:>9.2f}"
-            for kind in ("seconds", "processor")
+def show(title: str, rows: dict[str, dict[str, Any]], share: dict[str, float]) -> None:
+    """Print the rows and the share of the processor's speed."""
+    ratios = [f"times_{other}, {kind}" for kind in ("seconds", "processor") for other in (PREDICT, SAME)]
+    header = ("row", "pairs/s", *(f"x {name.removeprefix('times_')}" for name in ratios), "peak GB", "difference")
+    table = [
+        (
+            name, f"{row['pairs_per_second']:.1f}", *(f"{row[ratio]:.2f}" for ratio in ratios), f"{row['peak_gb']:.2f}",
+            f"{row['difference']:.5f}",
         )
-        print(f"{name:<22}{row['pairs_per_second']:>9.1f}{times}{row['peak_gb']:>9.2f}{row['difference']:>12.5f}")
+        for name, row in rows.items()
+    ]  # fmt: skip
+    print_table(title, header, table)
     print(
         f"share of the matrix product's speed: {share['seconds']:.0%} of its seconds, {share['processor']:.0%} of its "
         "processor seconds",
@@ -203,28 +205,28 @@ def ask(worker: subprocess.Popen[str], part: int | None) -> str:
     return line
 
 
-def main() -> None:
+def main(
+    pairs: Annotated[int, typer.Option(help="On the small one; 0 leaves it out.")] = 1000,
+    large: Annotated[int, typer.Option(help="On HerBERT-large's size; 0 leaves it out.")] = 60,
+    parts: int = 3,
+    row: Annotated[str | None, typer.Option(hidden=True)] = None,
+    folder: Annotated[str, typer.Option(hidden=True)] = "",
+    file: Annotated[str, typer.Option(hidden=True)] = "",
+) -> None:
     """Measure the shipped verifier's size and a model of HerBERT-large's size."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=1000, help="on the small one; 0 leaves it out")
-    parser.add_argument("--large", type=int, default=60, help="on HerBERT-large's size; 0 leaves it out")
-    parser.add_argument("--parts", type=int, default=3)
-    for name in ("--row", "--folder", "--file"):
-        parser.add_argument(name, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.row:
-        work(arguments.row, arguments.folder, arguments.file)
+    if row:
+        work(row, folder, file)
         return
     found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        if arguments.pairs:
-            small = save_model(Path(folder) / "small", "cross_encoder")
-            found["small"] = measure("small", small, arguments.pairs, arguments.parts)
-        if arguments.large:
-            large = save_model(Path(folder) / "large", "cross_encoder", large=True)
-            found["large"] = measure("HerBERT-large's size", large, arguments.large, arguments.parts)
+    with tempfile.TemporaryDirectory() as made:
+        if pairs:
+            model = save_model(Path(made) / "small", "cross_encoder")
+            found["small"] = measure("small", model, pairs, parts)
+        if large:
+            model = save_model(Path(made) / "large", "cross_encoder", large=True)
+            found["large"] = measure("HerBERT-large's size", model, large, parts)
     write("scoring", found)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

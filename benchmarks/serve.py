@@ -1,6 +1,6 @@
 """A load run: clients that ask a server over loopback, one request after the other each.
 
-    python benchmarks/serve.py [--model DIR] [--clients 64] [--seconds 120] [--json FILE]
+    python benchmarks/serve.py [--model DIR] [--clients 64] [--seconds 120]
 
 Starts `citeverifier serve` in a process of its own. Each request is one answer of the bundled set with ten documents,
 numbered so that no two are the same: nothing is answered from memory but the documents' vectors. Prints one table and
@@ -9,45 +9,30 @@ exits with 1 where any request failed.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
-import platform
 import re
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import aiohttp
 import numpy as np
+import typer
+from common import machine, write
 
 from citeverifier.data.mini import load_mini
+from citeverifier.evaluation.reporting.tables import print_table
 
-SERVE = [sys.executable, "-c", "from citeverifier.cli import app; app()", "serve", "--port", "0"]
+SERVE = [sys.executable, "-m", "citeverifier", "serve", "--port", "0"]
 ROUTES = ("verify", "fix", "cite", "score")
-
-
-@dataclass(frozen=True)
-class Load:
-    """What was measured: seconds, MB, requests."""
-
-    clients: int
-    seconds: float
-    requests: int
-    errors: dict[str, int]
-    per_second: float
-    p50: float
-    p90: float
-    p99: float
-    rss_start: float
-    rss_warm: float  # after a quarter of the time
-    rss_end: float
-    batches: int
-    requests_a_batch: float
-    pairs_a_batch: float
+# of a row: the key of what was measured, and how it is shown
+COLUMNS = {
+    "requests": "d", "failed": "d", "per s": ".1f", "p50 s": ".2f", "p90 s": ".2f", "p99 s": ".2f", "MB start": ".0f",
+    "MB at 1/4": ".0f", "MB end": ".0f", "batches": ".0f", "requests a batch": ".1f", "pairs a batch": ".0f",
+}  # fmt: skip
 
 
 def bodies() -> list[dict[str, Any]]:
@@ -77,7 +62,7 @@ def resident(pid: int) -> float:
 
 
 async def client(
-    session: aiohttp.ClientSession, number: int, clients: int, until: float, times: list[float], errors: dict[str, int]
+    session: aiohttp.ClientSession, number: int, clients: int, until: float, times: list[float], errors: Counter[str]
 ) -> None:
     """Ask, one request after the other, until the time is over."""
     items = bodies()
@@ -88,72 +73,62 @@ async def client(
         try:
             async with session.post(f"/v1/{route}", json=request(route, items[turn % len(items)], turn)) as answer:
                 body = await answer.json()
-                problem = None if answer.status == 200 else f"{answer.status} {body['error']['code']}"
+                if answer.status != 200:
+                    errors[f"{answer.status} {body['error']['code']}"] += 1
         except (aiohttp.ClientError, TimeoutError) as error:
-            problem = type(error).__name__
+            errors[type(error).__name__] += 1
         times.append(time.perf_counter() - started)
-        if problem:
-            errors[problem] = errors.get(problem, 0) + 1
         turn += clients
 
 
-async def run(address: str, pid: int, clients: int, seconds: float) -> Load:
-    """Send the clients off and read what the server says of itself afterwards."""
+async def run(address: str, pid: int, clients: int, seconds: float, errors: Counter[str]) -> dict[str, float]:
+    """Send the clients off and read what the server says of itself afterwards; the row, by COLUMNS."""
     times: list[float] = []
-    errors: dict[str, int] = {}
     connector = aiohttp.TCPConnector(limit=clients)
     async with aiohttp.ClientSession(address, connector=connector) as session:
         start = resident(pid)
         began = time.monotonic()
-        tasks = [
-            asyncio.create_task(client(session, n, clients, began + seconds, times, errors)) for n in range(clients)
-        ]
+        until = began + seconds
+        tasks = [asyncio.create_task(client(session, n, clients, until, times, errors)) for n in range(clients)]
         await asyncio.sleep(seconds / 4)
         warm = resident(pid)
         await asyncio.gather(*tasks)
         took = time.monotonic() - began
         async with session.get("/metrics") as answer:
-            counts = dict(re.findall(r"^(citeverifier_batch_\w+) ([\d.e+]+)$", await answer.text(), re.MULTILINE))
-    batches = float(counts["citeverifier_batch_requests_count"])
-    p50, p90, p99 = np.percentile(times, [50, 90, 99])
-    return Load(
-        clients, took, len(times), errors, len(times) / took, float(p50), float(p90), float(p99), start, warm,
-        resident(pid), int(batches), float(counts["citeverifier_batch_requests_sum"]) / batches,
-        float(counts["citeverifier_batch_pairs_sum"]) / batches,
-    )  # fmt: skip
+            counts = dict(re.findall(r"^citeverifier_batch_(\w+) ([\d.e+]+)$", await answer.text(), re.MULTILINE))
+    batches = float(counts["requests_count"])
+    a_batch = [float(counts[f"{what}_sum"]) / batches for what in ("requests", "pairs")]
+    quantiles = np.percentile(times, [50, 90, 99]).tolist()
+    values = [len(times), errors.total(), len(times) / took, *quantiles, start, warm, resident(pid), batches, *a_batch]
+    return dict(zip(COLUMNS, values, strict=True))
 
 
-def main() -> None:
+def main(
+    model: Annotated[
+        str | None, typer.Option(help="Checkpoint folder, hub id or keyword; default: the last trained.")
+    ] = None,
+    clients: int = 64,
+    seconds: float = 120,
+) -> None:
     """Start the server, load it, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--model", help="checkpoint folder, hub id or keyword; default: the last trained")
-    parser.add_argument("--clients", type=int, default=64)
-    parser.add_argument("--seconds", type=float, default=120)
-    parser.add_argument("--json", type=Path, default=Path("outputs/benchmarks/serve.json"))
-    arguments = parser.parse_args()
-    model = ["--model", arguments.model] if arguments.model else []
-    process = subprocess.Popen([*SERVE, *model], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([*SERVE, *(["--model", model] if model else [])], stdout=subprocess.PIPE, text=True)
+    errors: Counter[str] = Counter()
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
         if "listens at" not in line:
             sys.exit("the server did not start")
-        load = asyncio.run(run(line.split()[-1], process.pid, arguments.clients, arguments.seconds))
+        load = asyncio.run(run(line.split()[-1], process.pid, clients, seconds, errors))
     finally:
         process.terminate()
         process.wait()
-    print(f"{platform.machine()}; {load.clients} clients, {load.seconds:.0f} s, {', '.join(ROUTES)} in turn")
-    print(f"{'requests':>9}{'errors':>8}{'per s':>8}{'p50 s':>8}{'p90 s':>8}{'p99 s':>8}", end="")
-    print(f"{'MB start':>10}{'at 1/4':>8}{'end':>8}{'batches':>9}{'requests':>10}{'pairs':>7}")
-    print(f"{load.requests:>9}{sum(load.errors.values()):>8}{load.per_second:>8.1f}", end="")
-    print(f"{load.p50:>8.2f}{load.p90:>8.2f}{load.p99:>8.2f}{load.rss_start:>10.0f}{load.rss_warm:>8.0f}", end="")
-    print(f"{load.rss_end:>8.0f}{load.batches:>9}{load.requests_a_batch:>10.1f}{load.pairs_a_batch:>7.0f}")
-    for problem, count in load.errors.items():
+    row = [format(load[name], form) for name, form in COLUMNS.items()]
+    print_table(f"{clients} clients, {seconds:.0f} s, {', '.join(ROUTES)} in turn; {machine()}", list(COLUMNS), [row])
+    for problem, count in errors.items():
         print(f"{count} times {problem}")
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(asdict(load), indent=2) + "\n", encoding="utf-8")
-    sys.exit(1 if load.errors else 0)
+    write("serve", {"clients": clients, "seconds": seconds, **load, "errors": errors})
+    sys.exit(1 if errors else 0)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -1,20 +1,22 @@
 """How long commands take to say --help, beside a bare Hydra app: medians of interleaved rounds, ratios in one run.
 
-python benchmarks/startup.py [--rounds 7] [--json FILE]
+python benchmarks/startup.py [--rounds 7]
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
+
+import typer
+from common import Clock, by_turns, machine, write
+
+from citeverifier.evaluation.reporting.tables import print_table
 
 REPOSITORY = Path(__file__).parents[1]
 BARE = """
@@ -28,6 +30,7 @@ def main(config):
 
 main()
 """
+BARE_ROW = "bare Hydra app --help"
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
@@ -35,7 +38,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
     bare = folder / "bare.py"
     bare.write_text(BARE, encoding="utf-8")
     return {
-        "bare Hydra app --help": [str(bare), "--help"],
+        BARE_ROW: [str(bare), "--help"],
         "eval.py --help": [str(REPOSITORY / "eval.py"), "--help"],
         "train.py --help": [str(REPOSITORY / "train.py"), "--help"],
         "citeverifier --help": ["-m", "citeverifier", "--help"],
@@ -46,32 +49,25 @@ def commands(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def main() -> None:
-    """Time each command in turn, round by round, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json", type=Path, default=Path("outputs/benchmarks/startup.json"))
-    arguments = parser.parse_args()
+def seconds(command: list[str]) -> float:
+    """Of one command."""
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
+    with Clock() as clock:
+        subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL, env=environment)
+    return clock.wall
+
+
+def main(rounds: int = 7) -> None:
+    """Time each command, round by round, and print the table."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = commands(Path(folder))
-        seconds: dict[str, list[float]] = {name: [] for name in rows}
-        for number in range(arguments.rounds + 1):  # the first fills the disk cache
-            for name, command in rows.items():
-                started = time.perf_counter()
-                subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL, env=environment)
-                if number:
-                    seconds[name].append(time.perf_counter() - started)
-    found = {name: statistics.median(taken) for name, taken in seconds.items()}
-    bare = found["bare Hydra app --help"]
-    print(f"{platform.machine()}, Python {platform.python_version()}; medians of {arguments.rounds} interleaved rounds")
-    print(f"{'command':<28}{'seconds':>9}{'ratio':>7}")
-    for name, median in found.items():
-        print(f"{name:<28}{median:>9.2f}{median / bare:>7.2f}")
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    report = {"seconds": found, "ratio": {name: median / bare for name, median in found.items()}}
-    arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        calls = {name: partial(seconds, command) for name, command in commands(Path(folder)).items()}
+        took = by_turns(rounds, calls, warm_up=1)  # the first round fills the disk cache
+    found = {name: statistics.median(values) for name, values in took.items()}
+    ratios = {name: median / found[BARE_ROW] for name, median in found.items()}
+    rows = [(name, f"{median:.2f}", f"{ratios[name]:.2f}") for name, median in found.items()]
+    print_table(f"medians of {rounds} rounds; {machine()}", ("command", "seconds", "ratio"), rows)
+    write("startup", {"seconds": found, "ratio": ratios})
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

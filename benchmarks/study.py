@@ -5,11 +5,12 @@ python benchmarks/study.py [ROW ...]        # about ten minutes a row; what is t
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated
 
+import typer
 import yaml
 
 from citeverifier.paths import configs_dir
@@ -31,16 +32,14 @@ def commands(study: dict[str, dict[str, list[str]]], rows: list[str]) -> list[li
     return [*lines, ["-m", "citeverifier", "report", f"{OUT}/runs", "--out", str(OUT)]]
 
 
-def main() -> None:
+def main(
+    rows: Annotated[list[str] | None, typer.Argument(help="Rows of configs/study.yaml; else all.")] = None,
+) -> None:
     """Run the rows that are named, or all of them."""
     study = yaml.safe_load((configs_dir() / "study.yaml").read_text(encoding="utf-8"))
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "rows", nargs="*", metavar="ROW", help=f"of {', '.join(study['rows'])}; all where none is named"
-    )
-    for line in commands(study, parser.parse_args().rows or list(study["rows"])):
+    for line in commands(study, rows or list(study["rows"])):
         subprocess.run([sys.executable, *line], check=True)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

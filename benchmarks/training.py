@@ -1,6 +1,6 @@
 """Training throughput beside a plain Trainer that pads to 512 and draws random batches: one table, ratios in one run.
 
-    python benchmarks/training.py [--pairs 32] [--batch 16] [--rounds 3] [--json FILE]
+    python benchmarks/training.py [--pairs 32] [--batch 16] [--rounds 3]
 
 Both train the same pairs, with the same loss and batch size; rounds alternate, medians count. Real tokens are those of
 the pairs, unpadded; of late interaction every pair's own, also where ours encodes what a batch shares once. On a CPU
@@ -9,23 +9,23 @@ with the shipped verifier's encoder; on a GPU with random weights in the shapes 
 
 from __future__ import annotations
 
-import argparse
-import json
-import platform
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import torch
+import typer
+from common import SMALL, by_turns, machine, write
 from datasets import Dataset
 from transformers import AutoConfig, AutoModel, Trainer, TrainerCallback, TrainingArguments
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
+from citeverifier.evaluation.reporting.tables import print_table
 from citeverifier.models.checkpoint import backbone_path
 from citeverifier.models.cut_points import interval_loss
 from citeverifier.training.build import build_model
@@ -33,7 +33,6 @@ from citeverifier.training.hyperparameters import Backbone, TrainingOptions
 from citeverifier.training.ordinal_training import ordinal_trainer
 from citeverifier.training.prepared_pairs import Prepared, inputs_for, prepare
 
-SMALL = "package:citeverifier_small/model"
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 VOCABULARIES = {"HerBERT-large": 50_000, "XLM-R-large": 250_002}
 WIDTH = 512
@@ -122,6 +121,16 @@ def ours(options: TrainingOptions) -> Callable[[Prepared], tuple[Any, Clock]]:
     return make
 
 
+def prepared(options: TrainingOptions, count: int) -> tuple[Prepared, float]:
+    """So many pairs of the bundled set as a model without a reader takes them, and the seconds that took."""
+    model, tokenizer = build_model(options)
+    pairs = list(ordinal_pairs(load_mini("train")))[: 2 * count]  # some are too long
+    started = time.perf_counter()
+    data = prepare(inputs_for(model, tokenizer, options), pairs, options, reads=False)
+    seconds = (time.perf_counter() - started) / 2
+    return Prepared(data.pairs[:count], data.items[:count], data.labels[:count]), seconds
+
+
 def measure(shape: Any, backbone: str, count: int, batch: int, rounds: int) -> dict[str, Any]:
     """Medians of both and their ratio."""
     with tempfile.TemporaryDirectory() as folder:
@@ -130,20 +139,15 @@ def measure(shape: Any, backbone: str, count: int, batch: int, rounds: int) -> d
             output_dir=folder, shape=shape, backbone=Backbone(backbone), batch_size=batch, max_steps=steps,
             max_length=WIDTH if shape == "cross_encoder" else 256, evaluations=1, patience=None,
         )  # fmt: skip
-        model, tokenizer = build_model(options)
-        pairs = list(ordinal_pairs(load_mini("train")))[: 2 * count]
-        started = time.perf_counter()
-        data = prepare(inputs_for(model, tokenizer, options), pairs, options)
-        tokenising = (time.perf_counter() - started) / 2  # twice as many pairs as are trained on: some are too long
-        data = Prepared(data.pairs[:count], data.items[:count], data.labels[:count])
+        data, tokenising = prepared(options, count)
         makers = {"plain": plain(options, steps, folder), "ours": ours(options)}
-        seconds: dict[str, list[float]] = {name: [] for name in makers}
-        for number in range(rounds + 1):  # the first warms up
-            for name, make in makers.items():
-                trainer, clock = make(data)
-                trainer.train()
-                if number:
-                    seconds[name].append(clock.seconds)
+
+        def trained(make: Callable[[Prepared], tuple[Any, Clock]]) -> float:
+            trainer, clock = make(data)
+            trainer.train()
+            return clock.seconds
+
+        seconds = by_turns(rounds, {name: partial(trained, make) for name, make in makers.items()}, warm_up=1)
         tokens = sum(data.lengths)
         row: dict[str, Any] = {"pairs": count, "tokens": tokens, "tokenising_seconds": tokenising}
         for name, taken in seconds.items():
@@ -165,33 +169,25 @@ def large(name: str, folder: str) -> str:
     return folder
 
 
-def main() -> None:
+def main(pairs: int = 32, batch: int = 16, rounds: int = 3) -> None:
     """Measure each shape and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", type=int, default=32)
-    parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, default=Path("outputs/benchmarks/training.json"))
-    arguments = parser.parse_args()
     found: dict[str, Any] = {}
-    cuda = torch.cuda.is_available()
-    print(torch.cuda.get_device_name() if cuda else f"{platform.machine()}, {torch.get_num_threads()} threads")
-    print(f"{'model':<32}{'plain tok/s':>12}{'ours tok/s':>12}{'ratio':>7}{'pairs/s':>9}{'tokenising':>12}")
     with tempfile.TemporaryDirectory() as folder:
+        cuda = torch.cuda.is_available()
         models = {name: large(name, f"{folder}/{name}") for name in VOCABULARIES} if cuda else {"small": SMALL}
         for name, path in models.items():
             for shape in ("cross_encoder", "late_interaction"):
-                row = measure(shape, path, arguments.pairs, arguments.batch, arguments.rounds)
-                found[f"{name}, {shape}"] = row
-                print(
-                    f"{f'{name}, {shape}':<32}{row['plain']['tokens_per_second']:>12.0f}"
-                    f"{row['ours']['tokens_per_second']:>12.0f}{row['ratio']:>7.2f}"
-                    f"{row['ours']['pairs_per_second']:>9.1f}{row['tokenising_share']:>12.1%}",
-                    flush=True,
-                )
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+                found[f"{name}, {shape}"] = measure(shape, path, pairs, batch, rounds)
+    rows = [
+        (
+            name, f"{row['plain']['tokens_per_second']:.0f}", f"{row['ours']['tokens_per_second']:.0f}",
+            f"{row['ratio']:.2f}", f"{row['ours']['pairs_per_second']:.1f}", f"{row['tokenising_share']:.1%}",
+        )
+        for name, row in found.items()
+    ]  # fmt: skip
+    print_table(machine(), ("model", "plain tok/s", "ours tok/s", "ratio", "pairs/s", "tokenising"), rows)
+    write("training", found)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -1,22 +1,24 @@
 """What makes a training step of the shipped verifier slow or fast: one table, medians, ratios in one run.
 
-    python benchmarks/training_step.py [--shape late_interaction|cross_encoder] [--steps 5] [--json FILE]
+    python benchmarks/training_step.py [--shape late_interaction|cross_encoder] [--steps 5]
 
 Each row changes one thing of the default: attention, dropout, order of the pairs, precision.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import platform
 import statistics
 import subprocess
 import sys
-import time
-from pathlib import Path
+from typing import Annotated, Any, Literal
 
-ROWS = {
+import typer
+from common import SMALL, Clock, machine, write
+
+from citeverifier.evaluation.reporting.tables import print_table
+
+ROWS: dict[str, dict[str, Any]] = {
     "default": {},
     "SDPA": {"attention": "sdpa"},
     "dropout 0.1": {"dropout": 0.1},
@@ -42,7 +44,7 @@ def measure(shape: str, attention: str, dropout: float, order: str, bf16: bool, 
     from citeverifier.training.prepared_pairs import inputs_for
 
     options = TrainingOptions(
-        output_dir="", shape=shape, backbone=Backbone("package:citeverifier_small/model"),
+        output_dir="", shape=shape, backbone=Backbone(SMALL),
         attention=attention, dropout=dropout, max_length=256 if shape == "late_interaction" else 512,
     )  # fmt: skip
     torch.manual_seed(0)
@@ -63,44 +65,44 @@ def measure(shape: str, attention: str, dropout: float, order: str, bf16: bool, 
         chosen = pairs[32 * step : 32 * step + 32]
         batch = inputs.collate([inputs.prepare(pair) for pair in chosen])
         labels = torch.from_numpy(label_rows(chosen))
-        started = time.perf_counter()
-        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-            logits = model(**batch)["logits"]
-        interval_loss(logits, labels, options.delta).mean().backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        seconds.append(time.perf_counter() - started)
+        with Clock() as clock:
+            with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+                logits = model(**batch)["logits"]
+            interval_loss(logits, labels, options.delta).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        seconds.append(clock.wall)
         texts.append(sum(len(batch[name]) for name in ("document_ids", "statement_ids", "input_ids") if name in batch))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return {"seconds": statistics.median(seconds[1:]), "texts": statistics.mean(texts[1:]), "peak_gb": peak}
 
 
-def main() -> None:
+def main(
+    shape: Literal["late_interaction", "cross_encoder"] = "late_interaction",
+    steps: int = 5,
+    row: Annotated[str | None, typer.Option(hidden=True)] = None,
+) -> None:
     """Measure each row in a process of its own and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--shape", choices=("late_interaction", "cross_encoder"), default="late_interaction")
-    parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--row", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
     default = {"attention": "eager", "dropout": 0.0, "order": "runs", "bf16": True}
-    if arguments.row:
-        print(json.dumps(measure(arguments.shape, **{**default, **ROWS[arguments.row]}, steps=arguments.steps)))
+    if row:
+        print(json.dumps(measure(shape, **{**default, **ROWS[row]}, steps=steps)))
         return
     found = {}
-    machine = platform.processor() or platform.machine()
-    print(f"{machine}; {arguments.shape}, 32 pairs a step, bundled set, both languages")
-    print(f"{'row':<30}{'s/step':>8}{'ratio':>8}{'texts':>8}{'peak GB':>9}")
-    for row in ROWS:
-        command = [sys.executable, __file__, "--row", row, "--steps", str(arguments.steps), "--shape", arguments.shape]
+    for name in ROWS:
+        command = [sys.executable, __file__, "--row", name, "--steps", str(steps), "--shape", shape]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found[row] = json.loads(done.stdout.strip().splitlines()[-1])
-        r = found[row]
-        ratio = r["seconds"] / found["default"]["seconds"]
-        print(f"{row:<30}{r['seconds']:>8.2f}{ratio:>8.2f}{r['texts']:>8.0f}{r['peak_gb']:>9.1f}", flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        found[name] = json.loads(done.stdout.strip().splitlines()[-1])
+    rows = [
+        (
+            name, f"{r['seconds']:.2f}", f"{r['seconds'] / found['default']['seconds']:.2f}", f"{r['texts']:.0f}",
+            f"{r['peak_gb']:.1f}",
+        )
+        for name, r in found.items()
+    ]  # fmt: skip
+    title = f"{shape}, 32 pairs a step, bundled set, both languages; {machine()}"
+    print_table(title, ("row", "s/step", "ratio", "texts", "peak GB"), rows)
+    write("training_step", found)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

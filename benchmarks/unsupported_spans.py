@@ -8,9 +8,11 @@ phrases that touch altered words.
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import re
+from typing import Annotated
+
+import typer
 
 from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.answers.judging import Judge
@@ -18,6 +20,7 @@ from citeverifier.answers.phrases import phrases
 from citeverifier.answers.verify_answers import verify_answers
 from citeverifier.commands.answer_files import load_verifier
 from citeverifier.data.mini import load_mini
+from citeverifier.evaluation.reporting.tables import print_table
 from citeverifier.records import LANGUAGES, Support
 
 EVERY = {Support.PARTIAL: 0.0, Support.FULL: 2.0}
@@ -35,17 +38,18 @@ def touches(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
     return any(span[0] < end and start < span[1] for start, end in spans)
 
 
-def main() -> None:
+def main(
+    model: Annotated[
+        str | None, typer.Option(help="Checkpoint folder or hub id; keyword for word overlap; default: last trained.")
+    ] = None,
+    split: str = "test",
+) -> None:
     """Print a table."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--model", help="checkpoint folder or hub id; keyword for word overlap (default: last trained)")
-    parser.add_argument("--split", default="test")
-    options = parser.parse_args()
-    judge = Judge(load_verifier(options.model).scorer, EVERY)
-    print(f"{'lang':6}{'twins':>7}{'found':>8}{'by chance':>11}")
+    judge = Judge(load_verifier(model).scorer, EVERY)
+    rows = []
     for lang in LANGUAGES:
         records, spans, twins = [], [], []
-        for example in load_mini(options.split, lang):
+        for example in load_mini(split, lang):
             for statement in example.statements:
                 changed = altered(statement.text, statement.corrupted or "")
                 if statement.citations and changed:
@@ -62,8 +66,9 @@ def main() -> None:
             sum(touches(phrase, own) for phrase in phrases(twin, lang)) / len(phrases(twin, lang))
             for twin, own in zip(twins, spans, strict=True)
         ]
-        print(f"{lang:6}{len(found):7}{sum(found) / len(found):8.2f}{sum(chance) / len(chance):11.2f}")
+        rows.append((lang, str(len(found)), f"{sum(found) / len(found):.2f}", f"{sum(chance) / len(chance):.2f}"))
+    print_table("unsupported", ("lang", "twins", "found", "by chance"), rows)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -149,7 +149,7 @@ def mcp(
     max_characters: Annotated[int, typer.Option(help="Characters of a text.", min=1)] = _LIMITS.max_characters,
 ) -> None:
     """Give agents a verifier as tools (Model Context Protocol)."""
-    from citeverifier.commands.mcp import mcp
+    from citeverifier.commands.serve import mcp
 
     mcp(
         model, threshold, lang, http, host, port, max_body=max_body, max_documents=max_documents,
@@ -242,12 +242,9 @@ def score(
     ] = None,
 ) -> None:
     """Score a corpus of pairs of any size, in one process or (with Ray) on many machines."""
-    from citeverifier.commands.score import job_from_options, score_and_tell
+    from citeverifier.commands.score import score_corpus
 
-    job, built = job_from_options(
-        inputs, out, model=model, verifier=verifier, level=level, threshold=threshold, settings=setting or [], lang=lang
-    )
-    score_and_tell(job, built, workers, address)
+    score_corpus(inputs, out, verifier, model, setting or [], level, threshold, lang, workers, address)
 
 
 @app.command()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from rich.filesize import decimal
 
 from citeverifier.evaluation.reporting.model_card import HUB_ID, model_card
 from citeverifier.models.checkpoint import HEAD, READER, local_folder, read_config
@@ -48,11 +49,6 @@ class Push:
     files: Mapping[str, Path | bytes]
     left_out: tuple[str, ...] = ()
 
-    def size(self, name: str) -> int:
-        """Bytes of a file."""
-        content = self.files[name]
-        return len(content) if isinstance(content, bytes) else content.stat().st_size
-
     @property
     def card(self) -> str:
         """The model card."""
@@ -66,13 +62,16 @@ class Push:
 
     def described(self) -> str:
         """Repo, visibility, tag and every file with its size."""
-        sizes = {name: self.size(name) for name in self.files}
+        sizes = {
+            name: len(content) if isinstance(content, bytes) else content.stat().st_size
+            for name, content in self.files.items()
+        }
         lines = [
             f"repo:       {self.repo_id}",
             f"visibility: {self.visibility}",
             f"tag:        {self.tag or '-'}",
-            f"files:      {len(sizes)}, {_readable(sum(sizes.values()))}",
-            *(f"  {name:<{max(map(len, sizes))}}  {_readable(size):>9}" for name, size in sizes.items()),
+            f"files:      {len(sizes)}, {decimal(sum(sizes.values()))}",
+            *(f"  {name:<{max(map(len, sizes))}}  {decimal(size):>9}" for name, size in sizes.items()),
             *(f"note: {line}" for line in self.left_out),
         ]
         return "\n".join(lines)
@@ -80,15 +79,6 @@ class Push:
     def preview(self) -> str:
         """Exactly what a push would send."""
         return f"{self.described()}\n\n----- README.md -----\n{self.card}\ndry run: nothing was sent"
-
-
-def _readable(size: float) -> str:
-    """Bytes in a unit that suits them."""
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"
 
 
 def export(verifier: str, folder: Path) -> list[str]:

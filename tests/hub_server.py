@@ -105,9 +105,7 @@ class HubServer(LocalServer):
     ) -> tuple[int, dict[str, Any]]:
         head = repo.commits[-1] if repo.commits else "0" * 40
         match rest:
-            case []:
-                return 200, {"id": name, "private": repo.private, "sha": head, "tags": [], "siblings": []}
-            case ["revision", _]:
+            case [] | ["revision", _]:
                 return 200, {"id": name, "private": repo.private, "sha": head, "tags": [], "siblings": []}
             case ["refs"]:
                 tags = [{"name": t, "ref": f"refs/tags/{t}", "targetCommit": c} for t, c in repo.tags.items()]

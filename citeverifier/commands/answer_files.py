@@ -50,48 +50,36 @@ class FiledAnswer:
 
 
 @dataclass(frozen=True)
-class ReadFile:
-    """The answers of files, and what is wrong with those that could not be read ("answers.jsonl:3: expected ...").
-
-    `notes`: what is unusual about those that were read.
-    """
+class ReadFiles:
+    """The answers of files, and what is wrong with those that could not be read ("answers.jsonl:3: expected ...")."""
 
     answers: tuple[FiledAnswer, ...]
     problems: tuple[str, ...]
-    notes: tuple[str, ...] = ()
 
 
-def read_files(sources: Sequence[str], lang: str | None, pages: Path | None = None) -> ReadFile:
+def read_files(sources: Sequence[str], lang: str | None, pages: Path | None = None) -> ReadFiles:
     """Answers from files of any kind, or from stdin ("-"); one without an id is named by its place.
 
     Raises ValueError where nothing can be read, FileNotFoundError where there is no such file.
     """
     check_lang(lang)
-    answers: list[FiledAnswer] = []
-    problems: list[str] = []
-    for source in sources:
-        for place, read in _answers(source, lang, pages):
-            if isinstance(read, FiledAnswer):
-                answers.append(read)
-            else:
-                problems.append(str(read) if place is None else f"{place}: {read}")
+    found = [read for source in sources for read in _answers(source, lang, pages)]
+    answers = tuple(read for read in found if isinstance(read, FiledAnswer))
+    problems = tuple(read for read in found if isinstance(read, str))
     if not answers:
         names = ", ".join("stdin" if source == "-" else source for source in sources)
         raise ValueError("\n".join(problems) or f"{names}: expected at least one answer, got none")
-    return ReadFile(tuple(answers), tuple(problems), tuple(note for answer in answers for note in _notes(answer)))
+    return ReadFiles(answers, problems)
 
 
-def _answers(
-    source: str, lang: str | None, pages: Path | None
-) -> Iterator[tuple[str | None, FiledAnswer | RecordError]]:
-    """(place, an answer or what is wrong with it) of each record; no place where the error names its own."""
+def _answers(source: str, lang: str | None, pages: Path | None) -> Iterator[FiledAnswer | str]:
+    """Each record's answer, or what is wrong with it and where."""
     if Path(source).suffix.lower() in REPORTS:
         try:
             record, lines, labels = load_report(Path(source), lang, pages)
-        except RecordError as error:
-            yield None, error
-        else:
-            yield source, FiledAnswer(record, source, lines, labels)
+            yield FiledAnswer(record, source, lines, labels)
+        except RecordError as error:  # it names its place
+            yield str(error)
         return
     for place, row in read_records(source):
         try:
@@ -99,15 +87,16 @@ def _answers(
             unknown = own if isinstance(own, str) and own not in LANGUAGES else None
             record = answer_from_json({**row, "lang": None} if unknown else row)
         except RecordError as error:
-            yield place, error
+            yield f"{place}: {error}"
         else:
             line = re.search(r":(\d+)$", place)
             named = replace(record, id=record.id or place, lang=record.lang or lang)
             file = "stdin" if source == "-" else source
-            yield place, FiledAnswer(named, file, (int(line[1]) if line else 1,), (), record.id is not None, unknown)
+            yield FiledAnswer(named, file, (int(line[1]) if line else 1,), (), record.id is not None, unknown)
 
 
 def _notes(answer: FiledAnswer) -> Iterator[str]:
+    """What is unusual about an answer that was read."""
     record, where = answer.record, f"{answer.file}:{answer.lines[0]}"
     if answer.unknown_lang:
         yield f"{where}: no rules for the language {answer.unknown_lang!r}: read as {record.language!r}"
@@ -134,14 +123,15 @@ def load_verifier(model: str | None, threshold: float | None = None) -> CiteVeri
 
 
 def run(
-    read: ReadFile,
+    read: ReadFiles,
     model: str | None,
     threshold: float | None,
     ask: Callable[[CiteVerifier, Sequence[AnswerRecord]], list[Result]],
     show: Callable[[FiledAnswer, Result], None],
 ) -> list[Result]:
     """Ask in batches and show each result when it is there; what is wrong with the files goes to stderr first."""
-    for told in [*(f"unread: {problem}" for problem in read.problems), *(f"note: {note}" for note in read.notes)]:
+    notes = [f"note: {note}" for answer in read.answers for note in _notes(answer)]
+    for told in [*(f"unread: {problem}" for problem in read.problems), *notes]:
         typer.echo(told, err=True)
     with plain_errors(ASK_THE_FLOOR):
         verifier = load_verifier(model, threshold)
@@ -154,7 +144,7 @@ def run(
     return results
 
 
-def finish(read: ReadFile) -> None:
+def finish(read: ReadFiles) -> None:
     """Exit with 3 where some records could not be read."""
     if read.problems:
         count = len(read.problems) + len(read.answers)
@@ -162,6 +152,6 @@ def finish(read: ReadFile) -> None:
         raise typer.Exit(UNREAD)
 
 
-def print_json(_: FiledAnswer, result: Any) -> None:
+def print_json(result: Any) -> None:
     """One result a line."""
     typer.echo(json.dumps(result.to_dict(), ensure_ascii=False))

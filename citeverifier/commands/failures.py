@@ -133,18 +133,15 @@ class Gate:
         if self.baseline and self.update:
             typer.echo(f"{self.baseline}: {write_baseline(self.baseline, findings)} known failures", err=True)
             return
-        new, below = sum(finding.fails for finding in findings), self._below(findings)
-        if self.baseline and new:
+        new = sum(finding.fails for finding in findings) if self.baseline else 0
+        if new:
             typer.echo(f"statements not fully supported: expected those of {self.baseline}, got {new} more", err=True)
-        if below:
-            told = f"expected {self.fail_under} or more, got {below}"
-            typer.echo(f"share of fully supported statements: {told}", err=True)
-        if below or (self.baseline and new):
-            raise typer.Exit(BELOW)
-
-    def _below(self, findings: Sequence[Finding]) -> str | None:
-        """The share, where it is too small."""
         full, scored = full_of_scored(findings)
-        if self.fail_under is None or (scored and full / scored >= self.fail_under):
-            return None
-        return f"{full / scored:.3f}" if scored else "none: there is no scored statement"
+        below = self.fail_under is not None and not (scored and full / scored >= self.fail_under)
+        if below:
+            share = f"{full / scored:.3f}" if scored else "none: there is no scored statement"
+            typer.echo(
+                f"share of fully supported statements: expected {self.fail_under} or more, got {share}", err=True
+            )
+        if below or new:
+            raise typer.Exit(BELOW)

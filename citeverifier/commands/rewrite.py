@@ -33,7 +33,7 @@ def rewrite(
     read = read_files([source], lang)
 
     def show(answer: FiledAnswer, result: RewrittenAnswer) -> None:
-        print_json(answer, result) if as_json else _print(console, result)
+        print_json(result) if as_json else _print(console, result)
 
     run(read, model, threshold, ask, show)
     finish(read)

@@ -83,21 +83,6 @@ def score(job: ScoreJob, verifier: Any, workers: int = 1, address: str | None = 
     return summary
 
 
-def score_and_tell(job: ScoreJob, verifier: Any, workers: int, address: str | None) -> None:
-    """Score and print what was done; raises ValueError, too, where nothing could be scored."""
-    started = time.perf_counter()
-    summary = score(job, verifier, workers, address)
-    print(
-        f"{summary['pairs']} pairs: {summary['scored']} scored, {summary['unscored']} unscored, "
-        f"{summary['bad_records']} bad records; {time.perf_counter() - started:.1f} s"
-    )
-    for place in summary["first_bad_records"]:
-        print(f"  {place}")
-    print(f"scores: {job.out}")
-    if not summary["scored"]:
-        raise ValueError(f"expected a pair that can be scored, got {summary['pairs']} records and none")
-
-
 def score_file(
     job: ScoreJob, verifier: Any, number: int, progress: Callable[[int], Any] = lambda pairs: None, block: int = BLOCK
 ) -> None:
@@ -209,21 +194,14 @@ def _score_with_ray(job: ScoreJob, numbers: Sequence[int], workers: int, address
         ray.shutdown()
 
 
-def job_from_options(
-    inputs: Sequence[str],
-    out: Path,
-    *,
-    model: str | None,
-    verifier: str,
-    level: str,
-    threshold: float | None,
-    settings: Sequence[str],
-    lang: str | None,
-) -> tuple[ScoreJob, Any]:
-    """A job as the command line names it, and its verifier: a name of configs/verifier, `model` its checkpoint.
+def score_corpus(
+    inputs: Sequence[str], out: Path, verifier: str, model: str | None, settings: Sequence[str], level: str,
+    threshold: float | None, lang: str | None, workers: int, address: str | None,
+) -> None:  # fmt: skip
+    """Score as the command line asks and print what was done. `verifier`: a name of configs/verifier.
 
     Raises ValueError where the verifier scores no pairs, or must be fitted on data first; on an unknown language,
-    verifier or setting.
+    verifier or setting; and where nothing could be scored.
     """
     from citeverifier.commands.serving import check_scores_as_it_is
 
@@ -235,7 +213,17 @@ def job_from_options(
     asked = Support.parse(level)
     if threshold is None and built.thresholds is not None:
         threshold = built.thresholds[asked]
-    return ScoreJob(files, out, build, asked, threshold, lang), built
+    started = time.perf_counter()
+    summary = score(ScoreJob(files, out, build, asked, threshold, lang), built, workers, address)
+    print(
+        f"{summary['pairs']} pairs: {summary['scored']} scored, {summary['unscored']} unscored, "
+        f"{summary['bad_records']} bad records; {time.perf_counter() - started:.1f} s"
+    )
+    for place in summary["first_bad_records"]:
+        print(f"  {place}")
+    print(f"scores: {out}")
+    if not summary["scored"]:
+        raise ValueError(f"expected a pair that can be scored, got {summary['pairs']} records and none")
 
 
 def _build(verifier: str, model: str | None, settings: Sequence[str]) -> Any:

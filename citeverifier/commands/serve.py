@@ -1,4 +1,7 @@
-"""citeverifier serve: a verifier behind HTTP, with a page: the port first, then the model, then requests."""
+"""citeverifier serve: a verifier behind HTTP, with a page; citeverifier mcp: as tools for agents.
+
+The port first, then the model, then requests.
+"""
 
 from __future__ import annotations
 
@@ -33,19 +36,38 @@ def serve(
 
     check_lang(lang)
     settings = Settings(lang=lang, token=read_token(token_file), **limits)  # type: ignore[arg-type]
-    bound = listen(host, port)
-    if settings.token is None and host not in ("127.0.0.1", "::1", "localhost"):
-        typer.echo(f"warning: whoever reaches {host} may ask; set {TOKEN} or --token-file", err=True)
+    bound = listen(host, port, f"set {TOKEN} or --token-file" if settings.token is None else None)
     with plain_errors(ASK_THE_FLOOR):
         verifier = load_verifier(model, threshold)
-    config = uvicorn.Config(
-        create_app(verifier, settings),
-        log_level="warning",
-        timeout_graceful_shutdown=int(settings.timeout + _GRACE),
-        server_header=False,
-    )
+    app = create_app(verifier, settings)
+    grace = int(settings.timeout + _GRACE)
+    config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=grace)
     run_until_signal(config, bound, lambda address: f"{verifier.scorer.name} listens at {address}")
     typer.echo("stopped; everything in flight was answered")
+
+
+def mcp(
+    model: str | None, threshold: float | None, lang: str | None, http: bool, host: str, port: int, **limits: int
+) -> None:
+    """Serve until stdin ends or, over HTTP, until a signal; raises ValueError or OSError where it cannot."""
+    from citeverifier.integrations.mcp import create_server
+    from citeverifier.server.settings import Settings
+
+    check_lang(lang)
+    settings = Settings(lang=lang, **limits)  # type: ignore[arg-type]
+    bound = listen(host, port, "let a proxy ask for a token") if http else None
+    with plain_errors(ASK_THE_FLOOR):
+        server = create_server(load_verifier(model, threshold), settings)
+    if bound is None:
+        server.run("stdio")
+        return
+    import uvicorn
+
+    app = server.streamable_http_app(
+        host=host, stateless_http=True, json_response=True, max_request_body_size=settings.max_body
+    )
+    config = uvicorn.Config(app, log_level="warning", server_header=False)
+    run_until_signal(config, bound, lambda address: f"MCP at {address}/mcp")
 
 
 def run_until_signal(config: uvicorn.Config, bound: socket.socket, said: Callable[[str], str]) -> None:
@@ -60,15 +82,21 @@ def run_until_signal(config: uvicorn.Config, bound: socket.socket, said: Callabl
     uvicorn.Server(config).run(sockets=[bound])
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens (port 0: at any free one); raises OSError with what to do."""
+def listen(host: str, port: int, advice: str | None) -> socket.socket:
+    """A socket that listens (port 0: at any free one); raises OSError with what to do.
+
+    `advice` is what to do where others can reach it; None where they need a token.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=1024)
+        bound = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         raise OSError(
             f"cannot listen at {host}:{port} ({error.strerror or error}); --port 0 takes a free one"
         ) from None
+    if advice and host not in ("127.0.0.1", "::1", "localhost"):
+        typer.echo(f"warning: whoever reaches {host} may ask; {advice}", err=True)
+    return bound
 
 
 def read_token(path: Path | None) -> str | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import typer
 from rich.console import Console
@@ -17,7 +17,6 @@ from citeverifier.commands.failures import Finding, Gate, findings_of, full_of_s
 from citeverifier.commands.verify_formats import github, junit, sarif
 from citeverifier.records import Support
 
-Format = Literal["text", "json", "junit", "sarif", "github"]
 _LOOKS = {
     Support.FULL: ("✓ full", "green"),
     Support.PARTIAL: ("~ partial", "yellow"),
@@ -28,9 +27,9 @@ _LOOKS = {
 
 def verify(
     sources: Sequence[str], pages: Path | None, model: str | None, threshold: float | None, lang: str | None,
-    form: Format, gate: Gate,
+    form: str, gate: Gate,
 ) -> None:  # fmt: skip
-    """Print what is found in a form; exit with 1 where the gate says so."""
+    """Print what is found in a form ("text", "json" or that of another program); exit with 1 where the gate says so."""
     console = Console(highlight=False)
     left = gate.known()
     read = read_files(sources, lang, pages)
@@ -43,19 +42,20 @@ def verify(
         found = findings_of(answer, result, describe, left)
         findings.extend(found)
         if form == "json":
-            print_json(answer, result)
+            print_json(result)
         elif form == "text":
             _print(console, answer, result, found)
 
     results = run(read, model, threshold, lambda verifier, records: verifier.verify_records(records), show)
-    if form == "text" and len(results) > 1:
+    forms: dict[str, Callable[[Sequence[Finding]], str]] = {
+        "junit": junit,
+        "sarif": partial(sarif, baseline=gate.baseline is not None),
+        "github": github,
+    }
+    if form in forms:
+        typer.echo(forms[form](findings), nl=False)
+    elif form == "text" and len(results) > 1:
         console.print(f"{len(results)} answers: {_share(findings)}", soft_wrap=True)
-    elif form == "junit":
-        typer.echo(junit(findings), nl=False)
-    elif form == "sarif":
-        typer.echo(sarif(findings, baseline=gate.baseline is not None), nl=False)
-    elif form == "github":
-        typer.echo(github(findings), nl=False)
     finish(read)
     gate.close(findings)
 

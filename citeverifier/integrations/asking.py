@@ -4,59 +4,49 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
-from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
+from concurrent.futures import Future
+from functools import cache
+from typing import Any, Literal
 
 from citeverifier.answers.answer_record import AnswerRecord, to_documents
 from citeverifier.answers.answer_results import StatementResult, VerifiedAnswer
 from citeverifier.answers.facade import CiteVerifier
 from citeverifier.records import LANGUAGES, RecordError, Support
+from citeverifier.server.batching import Batcher, QueuedRequest
 from citeverifier.text.language import seems_foreign
 
 PRECISION, RECALL, SUPPORTED = SCORES = ("citation_precision", "citation_recall", "supported_statements")
-Result = TypeVar("Result")
-
-# Hosts ask from many threads and event loops; a verifier is asked from this one thread only.
-WORKER = ThreadPoolExecutor(1, thread_name_prefix="citeverifier")
 
 
-class Together(Generic[Result]):
-    """A batch method of a verifier that many threads and coroutines may call at once, a record each.
+@cache
+def worker() -> Batcher:
+    """The one thread that asks verifiers, while hosts ask from many threads and event loops.
 
-    What comes while it works waits, and is then asked together, as one batch.
+    A request's kind is a method of a verifier that takes a batch. What comes while the thread works is then asked
+    together, method by method.
     """
-
-    def __init__(self, ask: Callable[[Sequence[AnswerRecord]], Sequence[Result]]) -> None:
-        self._ask = ask
-        self._waiting: SimpleQueue[tuple[AnswerRecord, Future[Result]]] = SimpleQueue()
-
-    def __call__(self, record: AnswerRecord) -> Future[Result]:
-        """The record's result, some time."""
-        future: Future[Result] = Future()
-        self._waiting.put((record, future))
-        WORKER.submit(copy_context().run, self._answer_waiting)  # so that a span there has its parent
-        return future
-
-    def _answer_waiting(self) -> None:
-        batch = [self._waiting.get() for _ in range(self._waiting.qsize())]
-        batch = [(record, future) for record, future in batch if future.set_running_or_notify_cancel()]
-        if not batch:  # an earlier call took them along
-            return
-        try:
-            results = self._ask([record for record, _ in batch])
-        except Exception as error:  # whoever waits for one of them gets it
-            for _, future in batch:
-                future.set_exception(error)
-            return
-        for (_, future), result in zip(batch, results, strict=True):
-            future.set_result(result)
+    return Batcher(lambda method, items: method(items))
 
 
-def verifier_at(verifier: CiteVerifier | None, threshold: float | None) -> CiteVerifier:
-    """The verifier (None: that of `CiteVerifier.from_pretrained()`), deciding from `threshold` on."""
-    return (verifier or CiteVerifier.from_pretrained()).at(threshold)
+def asker(
+    do: Literal["verify", "cite", "fix"], verifier: CiteVerifier | None, threshold: float | None, lang: str | None,
+    *, names: tuple[str, str],
+) -> Callable[..., Future[list[Any]]]:  # fmt: skip
+    """A function of an answer, its documents and perhaps its question, as for `to_record`: the one result, some time.
+
+    `verifier` None is that of `CiteVerifier.from_pretrained()`; it decides from `threshold` on.
+    """
+    at = (verifier or CiteVerifier.from_pretrained()).at(threshold)
+    methods: dict[str, Callable[..., Any]] = {
+        "verify": at.verify_records, "cite": at.cite_records, "fix": at.fix_records
+    }  # fmt: skip
+    method = methods[do]
+
+    def ask(answer: Any, documents: Any, question: Any = None) -> Future[list[Any]]:
+        record = to_record(answer, documents, question, lang, names=names)
+        return worker().submit(QueuedRequest(method, [record]))
+
+    return ask
 
 
 def to_record(
@@ -73,7 +63,7 @@ def to_record(
     if lang is not None and lang not in LANGUAGES:
         raise RecordError(f"lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
     if lang is None and seems_foreign(answer):
-        warnings.warn(f"{names[0]}: neither English nor Polish by its words; read by the nearer rules", stacklevel=3)
+        warnings.warn(f"{names[0]}: neither English nor Polish by its words; read by the nearer rules", stacklevel=4)
     if isinstance(documents, Sequence) and not isinstance(documents, str):
         documents = [_with_page_content(document) for document in documents]
     try:

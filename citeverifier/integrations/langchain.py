@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.answers.facade import CiteVerifier
 from citeverifier.extras import brought_by
-from citeverifier.integrations.asking import Together, explain, scores_of, to_record, verifier_at
+from citeverifier.integrations.asking import asker, explain, scores_of
 from citeverifier.records import RecordError
 
 with brought_by("langchain"):
@@ -29,13 +28,8 @@ def citation_step(
     put the new text in the answer's place. The answer is a string or a message; `[1]` is the first document. `batch`
     and `abatch` verify together. `answer`, `documents`, `question` are the keys of the chain's output.
     """
-    at = verifier_at(verifier, threshold)
-    methods: dict[str, Callable[..., Any]] = {
-        "verify": at.verify_records,
-        "cite": at.cite_records,
-        "fix": at.fix_records,
-    }
-    together: Together[Any] = Together(methods[do])
+    ask = asker(do, verifier, threshold, lang, names=(answer, documents))
+    keys = (answer, documents, question)
 
     def finish(row: Row, result: Any) -> Row:
         text = row[answer] if do == "verify" else result.text
@@ -44,11 +38,10 @@ def citation_step(
         return {**row, answer: text, "citations": result.to_dict()}
 
     def step(row: Row) -> Row:
-        return finish(row, together(_record(row, (answer, documents, question), lang)).result())
+        return finish(row, *ask(*_values(row, keys)).result())
 
     async def astep(row: Row) -> Row:
-        record = _record(row, (answer, documents, question), lang)
-        return finish(row, await asyncio.wrap_future(together(record)))
+        return finish(row, *await asyncio.wrap_future(ask(*_values(row, keys))))
 
     return RunnableLambda(step, astep, name=f"{do}_citations")
 
@@ -61,20 +54,21 @@ def citation_evaluator(
 
     `answer` and `documents` are keys of the target's outputs, `question` one of its inputs.
     """
-    together = Together(verifier_at(verifier, threshold).verify_records)
+    ask = asker("verify", verifier, threshold, lang, names=(answer, documents))
 
     def citations(inputs: Row, outputs: Row) -> list[Row]:
         row = {question: inputs.get(question), **outputs}
-        result = together(_record(row, (answer, documents, question), lang)).result()
+        [result] = ask(*_values(row, (answer, documents, question))).result()
         return [{"key": key, "score": score, "comment": explain(result)} for key, score in scores_of(result).items()]
 
     return citations
 
 
-def _record(row: Any, keys: tuple[str, str, str], lang: str | None) -> AnswerRecord:
+def _values(row: Any, keys: tuple[str, str, str]) -> tuple[Any, Any, Any]:
+    """Answer, documents and question of a row."""
     answer, documents, question = keys
     if not isinstance(row, Mapping) or answer not in row or documents not in row:
         came = f"the keys {', '.join(map(str, row))}" if isinstance(row, Mapping) else type(row).__name__
         raise RecordError(f"expected a mapping with the keys {answer!r} and {documents!r}, got {came}")
     text = row[answer].text if isinstance(row[answer], BaseMessage) else row[answer]
-    return to_record(text, row[documents], row.get(question), lang, names=(answer, documents))
+    return text, row[documents], row.get(question)

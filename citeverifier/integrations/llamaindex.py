@@ -9,7 +9,7 @@ from typing import Any
 
 from citeverifier.answers.facade import CiteVerifier
 from citeverifier.extras import brought_by
-from citeverifier.integrations.asking import RECALL, SCORES, Together, explain, scores_of, to_record, verifier_at
+from citeverifier.integrations.asking import RECALL, SCORES, asker, explain, scores_of
 from citeverifier.records import RecordError
 
 with brought_by("llamaindex"):
@@ -31,8 +31,8 @@ class CitationEvaluator(BaseEvaluator):  # type: ignore[misc]
     ) -> None:  # fmt: skip
         if score not in SCORES:
             raise ValueError(f"score: expected one of {', '.join(SCORES)}, got {score!r}")
-        self._score, self._lang = score, lang
-        self._together = Together(verifier_at(verifier, threshold).verify_records)
+        self._score = score
+        self._ask = asker("verify", verifier, threshold, lang, names=("response", "contexts"))
 
     def _get_prompts(self) -> dict[str, Any]:
         return {}
@@ -44,8 +44,7 @@ class CitationEvaluator(BaseEvaluator):  # type: ignore[misc]
         self, query: str | None = None, response: str | None = None, contexts: Sequence[str] | None = None, **_: Any
     ) -> EvaluationResult:
         """The score of a response that cites its contexts."""
-        record = to_record(response, contexts, query, self._lang, names=("response", "contexts"))
-        result = await asyncio.wrap_future(self._together(record))
+        [result] = await asyncio.wrap_future(self._ask(response, contexts, query))
         score, why = scores_of(result)[self._score], explain(result)
         return EvaluationResult(
             query=query, response=response, contexts=contexts, score=score, passing=score == 1, feedback=why,
@@ -61,14 +60,12 @@ def citation_fixer(
     The source nodes stay as they are, `[1]` is the first; `metadata["citations"]` tells the changes (`to_dict()`;
     docs/verify.md). A streaming response is read first: `response.get_response()`.
     """
-    together = Together(verifier_at(verifier, threshold).fix_records)
+    ask = asker("fix", verifier, threshold, lang, names=("response", "source_nodes"))
 
     def fix(response: Response) -> Response:
         if not isinstance(response, Response):
             raise RecordError(f"expected a LlamaIndex Response, got {type(response).__name__}")
-        contexts = [node.get_content() for node in response.source_nodes]
-        record = to_record(response.response, contexts, None, lang, names=("response", "source_nodes"))
-        result = together(record).result()
+        [result] = ask(response.response, [node.get_content() for node in response.source_nodes]).result()
         return replace(
             response, response=result.text, metadata={**(response.metadata or {}), "citations": result.to_dict()}
         )

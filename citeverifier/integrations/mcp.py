@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import citeverifier
@@ -12,10 +13,10 @@ from citeverifier.answers.answer_results import JsonResult, Judgement, Probabili
 from citeverifier.answers.facade import CiteVerifier
 from citeverifier.answers.fixed_points import Count
 from citeverifier.extras import brought_by
-from citeverifier.integrations.asking import WORKER
+from citeverifier.integrations.asking import worker
 from citeverifier.records import Lang, Pair
-from citeverifier.server.contract import DocumentIn, Text, model_of
-from citeverifier.server.limits import OverLimit, check_limits
+from citeverifier.server.batching import QueuedRequest
+from citeverifier.server.contract import DocumentIn, OverLimit, Text, check_limits, model_of
 from citeverifier.server.settings import Settings
 from citeverifier.text.language import guess_language
 
@@ -57,16 +58,14 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
         share: the statements that are fully supported; statements[].missing: documents that should be cited.
         threshold: from which P(full support) on a statement counts as supported; without it the model's own.
         """
-        asked = record(answer, documents, question, lang)
-        return await _on_worker(lambda: verifier.at(threshold).verify_records([asked]))
+        return await _asked(verifier.at(threshold).verify_records, record(answer, documents, question, lang))
 
     async def add_citations(
         answer: Text, documents: list[DocumentIn], question: Text | None = None, lang: Lang | None = None,
         threshold: Probability | None = None,
     ) -> Rewritten:  # type: ignore[valid-type]  # fmt: skip
         """Add citations ([1] is the first document) to the statements of a text that have none; text is the result."""
-        asked = record(answer, documents, question, lang)
-        return await _on_worker(lambda: verifier.at(threshold).cite_records([asked]))
+        return await _asked(verifier.at(threshold).cite_records, record(answer, documents, question, lang))
 
     async def fix_citations(
         answer: Text, documents: list[DocumentIn], question: Text | None = None, lang: Lang | None = None,
@@ -76,8 +75,8 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
 
         count: "free", each point cites as many documents as it needs; "kept", as many as before.
         """
-        asked = record(answer, documents, question, lang)
-        return await _on_worker(lambda: verifier.at(threshold).fix_records([asked], count))
+        fix = partial(verifier.at(threshold).fix_records, count=count)
+        return await _asked(fix, record(answer, documents, question, lang))
 
     async def check_statement(
         statement: Text, documents: list[DocumentIn], context: Text | None = None, lang: Lang | None = None,
@@ -89,7 +88,7 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
             raise ToolError("expected a statement and at least one document, got none")
         premise = [each.record() for each in documents]
         pair = Pair.of(statement, premise, lang or settings.lang or guess_language(statement), context=context)
-        return await _on_worker(lambda: verifier.at(threshold).judge.judge([pair]))
+        return await _asked(verifier.at(threshold).judge.judge, pair)
 
     hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     for tool in (verify_citations, add_citations, fix_citations, check_statement):
@@ -97,10 +96,10 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
     return server
 
 
-async def _on_worker(ask: Callable[[], Sequence[JsonResult]]) -> dict[str, Any]:
-    """The one result of what is asked, as JSON."""
-    [result] = await asyncio.wrap_future(WORKER.submit(ask))
-    return result.to_dict()
+async def _asked(method: Callable[[Sequence[Any]], Sequence[JsonResult]], item: Any) -> dict[str, Any]:
+    """The one result of a verifier's method, as JSON."""
+    results: list[JsonResult] = await asyncio.wrap_future(worker().submit(QueuedRequest(method, [item])))
+    return results[0].to_dict()
 
 
 def _check(arguments: dict[str, Any], settings: Settings) -> None:

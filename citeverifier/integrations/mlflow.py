@@ -7,7 +7,7 @@ from typing import Any
 
 from citeverifier.answers.facade import CiteVerifier
 from citeverifier.extras import brought_by
-from citeverifier.integrations.asking import Together, explain, scores_of, to_record, verifier_at
+from citeverifier.integrations.asking import asker, explain, scores_of
 from citeverifier.records import RecordError
 
 with brought_by("mlflow"):
@@ -25,7 +25,7 @@ def citation_scorer(
     `documents`; without such a key, what the trace's retriever spans gave, in order. `[1]` is the first. A score that
     has nothing to judge by is an error of its feedback.
     """
-    together = Together(verifier_at(verifier, threshold).verify_records)
+    ask = asker("verify", verifier, threshold, lang, names=(answer, documents))
 
     @scorer(name="citations")  # type: ignore[untyped-decorator]
     def citations(inputs: Any = None, outputs: Any = None, trace: Trace | None = None) -> list[Feedback]:
@@ -34,8 +34,7 @@ def citation_scorer(
         sources = given.get(documents, asked.get(documents))
         if sources is None:
             sources = _retrieved(trace, documents)
-        record = to_record(given.get(answer), sources, asked.get(question), lang, names=(answer, documents))
-        result = together(record).result()
+        [result] = ask(given.get(answer), sources, asked.get(question)).result()
         return [
             Feedback(
                 name=name,

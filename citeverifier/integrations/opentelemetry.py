@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import citeverifier
 from citeverifier.answers.answer_record import AnswerRecord
@@ -15,6 +17,8 @@ from citeverifier.integrations.asking import scores_of
 
 with brought_by("otel"):
     from opentelemetry.trace import Span, Tracer, get_tracer
+
+Result = TypeVar("Result")
 
 
 class TracedVerifier(CiteVerifier):
@@ -34,48 +38,46 @@ class TracedVerifier(CiteVerifier):
 
     def verify_records(self, records: Sequence[AnswerRecord]) -> list[VerifiedAnswer]:
         """`CiteVerifier.verify_records`, in a span."""
-        with self.tracer.start_as_current_span("citeverifier.verify") as span:
-            results = super().verify_records(records)
-            if span.is_recording():
-                self._tell(span, records)
-                counts = [result.counts() for result in results]
-                span.set_attributes(
-                    {f"citeverifier.{key}": sum(each[key] for each in counts) for key in counts[0]} if counts else {}
-                )
-                for result in results:
-                    _tell_scores(span, result)
-        return results
+        return self._traced("verify", records, super().verify_records, _tell_verified)
 
     def cite_records(self, records: Sequence[AnswerRecord]) -> list[RewrittenAnswer]:
         """`CiteVerifier.cite_records`, in a span."""
-        with self.tracer.start_as_current_span("citeverifier.cite") as span:
-            return self._told(span, records, super().cite_records(records))
+        return self._traced("cite", records, super().cite_records, _tell_rewritten)
 
     def fix_records(self, records: Sequence[AnswerRecord], count: Count = "free") -> list[RewrittenAnswer]:
         """`CiteVerifier.fix_records`, in a span."""
-        with self.tracer.start_as_current_span("citeverifier.fix") as span:
-            return self._told(span, records, super().fix_records(records, count))
+        return self._traced("fix", records, partial(super().fix_records, count=count), _tell_rewritten)
 
-    def _told(
-        self, span: Span, records: Sequence[AnswerRecord], results: list[RewrittenAnswer]
-    ) -> list[RewrittenAnswer]:
-        if span.is_recording():
-            self._tell(span, records)
-            changes = [change for result in results for change in result.changes]
-            span.set_attribute("citeverifier.points", len(changes))
-            span.set_attribute("citeverifier.changed", sum(change.before != change.after for change in changes))
+    def _traced(
+        self, name: str, records: Sequence[AnswerRecord], ask: Callable[[Sequence[AnswerRecord]], list[Result]],
+        tell: Callable[[Span, list[Result]], None],
+    ) -> list[Result]:  # fmt: skip
+        with self.tracer.start_as_current_span(f"citeverifier.{name}") as span:
+            results = ask(records)
+            if span.is_recording():
+                thresholds = {f"threshold.{level.label}": value for level, value in self.thresholds.items()}
+                asked = {"answers": len(records), "documents": sum(len(record.documents) for record in records)}
+                _set(span, {"verifier": self.scorer.name, **thresholds, **asked})
+                tell(span, results)
         return results
 
-    def _tell(self, span: Span, records: Sequence[AnswerRecord]) -> None:
-        span.set_attribute("citeverifier.verifier", self.scorer.name)
-        for level, value in self.thresholds.items():
-            span.set_attribute(f"citeverifier.threshold.{level.label}", value)
-        span.set_attribute("citeverifier.answers", len(records))
-        span.set_attribute("citeverifier.documents", sum(len(record.documents) for record in records))
+
+def _set(span: Span, attributes: Mapping[str, Any]) -> None:
+    span.set_attributes({f"citeverifier.{name}": value for name, value in attributes.items()})
 
 
-def _tell_scores(span: Span, result: VerifiedAnswer) -> None:
-    for name, score in scores_of(result).items():
-        if score is not None:
-            told: dict[str, Any] = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.value": score}
-            span.add_event("gen_ai.evaluation.result", told | ({"citeverifier.id": result.id} if result.id else {}))
+def _tell_rewritten(span: Span, results: list[RewrittenAnswer]) -> None:
+    changes = [change for result in results for change in result.changes]
+    _set(span, {"points": len(changes), "changed": sum(change.before != change.after for change in changes)})
+
+
+def _tell_verified(span: Span, results: list[VerifiedAnswer]) -> None:
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts.update(result.counts())
+    _set(span, counts)
+    for result in results:
+        for name, score in scores_of(result).items():
+            if score is not None:
+                told: dict[str, Any] = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.value": score}
+                span.add_event("gen_ai.evaluation.result", told | ({"citeverifier.id": result.id} if result.id else {}))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from citeverifier.answers.answer_results import VerifiedAnswer
 from citeverifier.answers.facade import CiteVerifier
 from citeverifier.extras import brought_by
-from citeverifier.integrations.asking import SCORES, Together, scores_of, to_record, verifier_at
+from citeverifier.integrations.asking import SCORES, asker, scores_of
 
 with brought_by("ragas"):
     from ragas.dataset_schema import SingleTurnSample
@@ -27,8 +28,8 @@ def citation_metrics(
     `[1]` in a response is the first of its retrieved_contexts. Samples that Ragas scores at once are verified
     together. `threshold`: see `CiteVerifier.at`. `lang` None: the words of each response tell.
     """
-    together = Together(verifier_at(verifier, threshold).verify_records)
-    return [CitationMetric(name=name, together=together, lang=lang) for name in SCORES]
+    ask = asker("verify", verifier, threshold, lang, names=("response", "retrieved_contexts"))
+    return [CitationMetric(name=name, ask=ask) for name in SCORES]
 
 
 @dataclass
@@ -42,15 +43,13 @@ class CitationMetric(SingleTurnMetric):  # type: ignore[misc]
         default_factory=lambda: {MetricType.SINGLE_TURN: set(_COLUMNS)}
     )
     name: str = ""
-    together: Together[VerifiedAnswer] | None = None
-    lang: str | None = None
+    ask: Callable[..., Future[list[Any]]] | None = None
 
     def init(self, run_config: Any) -> None:
         """Ragas hands in how it runs; nothing here depends on it."""
 
     async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: Any) -> float:
-        assert self.together is not None
-        names = ("response", "retrieved_contexts")
-        record = to_record(sample.response, sample.retrieved_contexts, sample.user_input, self.lang, names=names)
-        score = scores_of(await asyncio.wrap_future(self.together(record)))[self.name]
+        assert self.ask is not None
+        [result] = await asyncio.wrap_future(self.ask(sample.response, sample.retrieved_contexts, sample.user_input))
+        score = scores_of(result)[self.name]
         return math.nan if score is None else score

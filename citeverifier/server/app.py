@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import FileResponse, JSONResponse, Response
+from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 import citeverifier
@@ -18,16 +20,17 @@ from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.records import Pair, Support
 from citeverifier.server import contract
 from citeverifier.server.batching import Batcher, Busy, QueuedRequest
-from citeverifier.server.contract import errors
-from citeverifier.server.gate import add_gate
+from citeverifier.server.contract import check_limits, errors, with_limits
+from citeverifier.server.gate import Gate
 from citeverifier.server.http_errors import answer_errors
-from citeverifier.server.limits import check_limits, with_limits
 from citeverifier.server.monitoring import Monitoring
 from citeverifier.server.settings import Settings
 from citeverifier.text.language import guess_language
 
 if TYPE_CHECKING:
     from citeverifier.answers.facade import CiteVerifier
+
+log = logging.getLogger(__name__)
 
 _PAGE = Path(__file__).parent / "page"
 _ASKED = errors(401, 408, 413, 422, 500, 503, 504)
@@ -58,24 +61,31 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.include_router(_asking(verifier, batcher, settings))
-    app.include_router(_showing(verifier, batcher))
+    app.include_router(_routes(verifier, batcher, settings))
+    app.add_api_route("/", lambda: FileResponse(_PAGE / "index.html"), include_in_schema=False)
     app.mount("/page", StaticFiles(directory=_PAGE))
     answer_errors(app, settings)
-    add_gate(app, settings)
+    app.add_middleware(Gate, settings=settings)
     described = {"responses": {200: {"content": {"text/plain": {}}}, **errors(401)}, "response_class": Response}
     monitoring.watch(app, **described)
     app.openapi_schema = with_limits(app.openapi(), settings)
     return app
 
 
-def _asking(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> APIRouter:
-    """The routes that ask the verifier."""
+def _routes(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> APIRouter:
+    """What asks the verifier, and its health."""
     router = APIRouter()
 
     async def ask(kind: Kind, items: Sequence[Any], pairs: int) -> list[Any]:
         future = batcher.submit(QueuedRequest(kind, items, pairs))
-        return await asyncio.wait_for(asyncio.wrap_future(future), settings.timeout)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), settings.timeout)
+        except TimeoutError:
+            raise
+        except Exception as error:
+            log.exception("the verifier failed on a request of %d items", len(items))
+            failed = f"the verifier failed on this request ({type(error).__name__}: {error})"
+            raise HTTPException(500, f"{failed}; the server's log has the details") from error
 
     async def ask_answers(what: str, request: contract.VerifyRequest) -> JSONResponse:
         check_limits(request.items, settings)
@@ -108,13 +118,6 @@ def _asking(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
         """The answers with the citations that they have corrected."""
         return await ask_answers(f"fix {request.count}", request)
 
-    return router
-
-
-def _showing(verifier: CiteVerifier, batcher: Batcher) -> APIRouter:
-    """The routes that ask nothing: health and the page."""
-    router = APIRouter()
-
     @router.get("/health", response_model=contract.Health, responses=errors(503))
     async def health() -> Response:
         """Whether requests are answered; needs no token."""
@@ -124,10 +127,6 @@ def _showing(verifier: CiteVerifier, batcher: Batcher) -> APIRouter:
         named = {"status": "ok", "verifier": verifier.scorer.name, "version": citeverifier.__version__}
         return JSONResponse({**named, "thresholds": thresholds, "queue": len(batcher)})
 
-    @router.get("/", include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(_PAGE / "index.html")
-
     return router
 
 
@@ -136,21 +135,20 @@ def _answer(verifier: CiteVerifier, kind: Kind, items: Sequence[Any]) -> list[An
     asked, threshold = kind
     if isinstance(asked, Support):
         reaches = verifier.thresholds[asked] if threshold is None else threshold
-        return [_score(*scored, reaches) for scored in verifier.judge.scores(items, asked)]
-    deciding = verifier.at(threshold)
+        return [
+            {"score": None, "reaches": None, "reason": reason}
+            if reason is not None
+            else {"score": value, "reaches": value >= reaches, "reason": None}
+            for value, reason in verifier.judge.scores(items, asked)
+        ]
+    at = verifier.at(threshold)
     asks: dict[str, Callable[[Sequence[AnswerRecord]], Sequence[Any]]] = {
-        "verify": deciding.verify_records,
-        "cite": deciding.cite_records,
-        "fix free": partial(deciding.fix_records, count="free"),
-        "fix kept": partial(deciding.fix_records, count="kept"),
+        "verify": at.verify_records,
+        "cite": at.cite_records,
+        "fix free": at.fix_records,
+        "fix kept": partial(at.fix_records, count="kept"),
     }
     return [result.to_dict() for result in asks[asked](items)]
-
-
-def _score(value: float, reason: str | None, threshold: float) -> dict[str, Any]:
-    if reason is not None:
-        return {"score": None, "reaches": None, "reason": reason}
-    return {"score": value, "reaches": value >= threshold, "reason": None}
 
 
 def _record(item: contract.AnswerIn, lang: str | None) -> AnswerRecord:

@@ -1,4 +1,7 @@
-"""The HTTP contract: what comes in, what goes out, every error. Results are `to_dict()` of `citeverifier.answers`."""
+"""The HTTP contract: what comes in and how much of it, what goes out, every error.
+
+Results are `to_dict()` of `citeverifier.answers`.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from citeverifier.answers.answer_results import (
     json_types,
 )
 from citeverifier.records import Document, Lang, Support
+from citeverifier.server.settings import Settings
 from citeverifier.text.markers import Span
 
 _ANSWER: dict[str, Any] = {
@@ -191,6 +195,8 @@ class Error(BaseModel):
 # by status: the code, and what happened
 _ERRORS: dict[int, tuple[str, str]] = {
     401: ("unauthorized", "The header 'Authorization: Bearer TOKEN' is missing, or bears another token."),
+    404: ("not_found", "There is no such path."),
+    405: ("method_not_allowed", "The path takes another method."),
     408: ("slow_body", "The body did not arrive in time."),
     413: ("too_large", "The body has too many bytes."),
     422: ("invalid", "The body is not what was expected, or over a limit; the message names the key."),
@@ -200,16 +206,59 @@ _ERRORS: dict[int, tuple[str, str]] = {
 }
 
 
-def error_body(code: str, message: str) -> dict[str, Any]:
+def error_body(status: int, message: str) -> dict[str, Any]:
     """The body of an error."""
-    return {"error": {"code": code, "message": message}}
+    return {"error": {"code": _ERRORS[status][0], "message": message}}
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The contract's entries for some error statuses."""
     entries: dict[int | str, dict[str, Any]] = {}
     for status in statuses:
-        code, happened = _ERRORS[status]
-        content = {"application/json": {"example": error_body(code, happened)}}
+        happened = _ERRORS[status][1]
+        content = {"application/json": {"example": error_body(status, happened)}}
         entries[status] = {"model": Error, "description": happened, "content": content}
     return entries
+
+
+_NO_TEXTS = ("id", "count", "level")  # strings that are not limited
+
+
+class OverLimit(ValueError):
+    """A request over a limit; the message says which, and what to do."""
+
+
+def check_limits(value: Any, settings: Settings, where: str = "items") -> None:
+    """Raise OverLimit where a list or text in the request's items is too long."""
+    if isinstance(value, str):
+        _check(where, len(value), settings.max_characters, "characters")
+    elif isinstance(value, list):
+        most, unit = (settings.max_items, "items") if where == "items" else (settings.max_documents, "documents")
+        _check(where, len(value), most, unit)
+        for number, item in enumerate(value):
+            check_limits(item, settings, f"{where}[{number}]")
+    elif isinstance(value, BaseModel):
+        for name, part in value:
+            if name not in _NO_TEXTS:
+                check_limits(part, settings, f"{where}.{name}")
+
+
+def _check(where: str, size: int, most: int, unit: str) -> None:
+    if size > most:
+        raise OverLimit(
+            f"{where}: expected at most {most} {unit}, got {size}; send fewer, or start the server with a greater "
+            f"--max-{unit}"
+        )
+
+
+def with_limits(openapi: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """The contract with this server's limits in its schemas."""
+    schemas = openapi["components"]["schemas"]
+    for name in ("DocumentIn", "AnswerIn", "PairIn", "VerifyRequest", "FixRequest", "ScoreRequest"):
+        for key, schema in schemas[name]["properties"].items():
+            for part in (schema, *schema.get("anyOf", ())):
+                if part.get("type") == "array":
+                    part["maxItems"] = settings.max_items if key == "items" else settings.max_documents
+                elif part.get("type") == "string" and "enum" not in part and key not in _NO_TEXTS:
+                    part["maxLength"] = settings.max_characters
+    return openapi

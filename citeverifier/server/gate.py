@@ -5,16 +5,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 
-from fastapi import FastAPI
-from starlette.authentication import AuthenticationBackend, AuthenticationError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.middleware.authentication import AuthenticationMiddleware
-from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from citeverifier.server.contract import error_body
+from citeverifier.server.http_errors import error_answer
 from citeverifier.server.settings import Settings
 
 # The page loads nothing but its own files and talks to nobody but this server.
@@ -28,39 +23,9 @@ _HEADERS = {
 _CLOSE = {"Connection": "close"}  # of a request whose body is not read to its end
 
 
-def add_gate(app: FastAPI, settings: Settings) -> None:
-    """Put the gate around the app."""
-    if settings.token is not None:
-        app.add_middleware(AuthenticationMiddleware, backend=_Token(settings.token), on_error=_unauthorized)
-    app.add_middleware(_Bounds, settings=settings)
-
-
-class _Token(AuthenticationBackend):
-    """Asks for the token where there is something to protect: not for the page and /health."""
-
-    def __init__(self, token: str) -> None:
-        self.token = token
-
-    async def authenticate(self, conn: HTTPConnection) -> None:
-        """Raise AuthenticationError without the token."""
-        path = conn.scope["path"]
-        if not (path.startswith("/v1/") or path == "/metrics"):
-            return
-        scheme, _, sent = conn.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and hmac.compare_digest(sent.strip().encode("latin-1"), self.token.encode()):
-            return
-        what = "another token" if scheme.lower() == "bearer" else "another scheme" if scheme else "none"
-        raise AuthenticationError(
-            f"expected the header 'Authorization: Bearer TOKEN' with this server's token, got {what}"
-        )
-
-
-def _unauthorized(_: HTTPConnection, error: Exception) -> JSONResponse:
-    return JSONResponse(error_body("unauthorized", str(error)), 401, {"WWW-Authenticate": "Bearer", **_CLOSE})
-
-
-class _Bounds:
-    """ASGI middleware: a body that is too large or too slow ends as an HTTPException where the app reads it.
+class Gate:
+    """ASGI middleware: without the token a request is refused; a body that is too large or too slow ends as an
+    HTTPException where the app reads it.
 
     Starlette's own body limit answers a declared length in plain text, which is not our contract, and knows no time.
     """
@@ -81,7 +46,21 @@ class _Bounds:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self.app(scope, self._bounded(scope, receive), send_with_headers)
+        lacks = self._lacks(scope)
+        refusal = lacks and error_answer(401, lacks, {"WWW-Authenticate": "Bearer", **_CLOSE})
+        await (refusal or self.app)(scope, self._bounded(scope, receive), send_with_headers)
+
+    def _lacks(self, scope: Scope) -> str | None:
+        """What a request for something protected (not the page, nor /health) has in place of the token."""
+        path, token = scope["path"], self.settings.token
+        if token is None or not (path.startswith("/v1/") or path == "/metrics"):
+            return None
+        scheme, _, sent = Headers(scope=scope).get("Authorization", "").partition(" ")
+        bearer = scheme.lower() == "bearer"
+        if bearer and hmac.compare_digest(sent.strip().encode("latin-1"), token.encode()):
+            return None
+        what = "another token" if bearer else "another scheme" if scheme else "none"
+        return f"expected the header 'Authorization: Bearer TOKEN' with this server's token, got {what}"
 
     def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         """`receive` that raises 413 or 408 while the body comes."""

@@ -111,11 +111,12 @@ def test_fail_under(file: Path) -> None:
     assert "there is no scored statement" in nothing.stderr
 
 
-def test_a_threshold_decides_what_is_supported(tmp_path: Path) -> None:
+def test_a_threshold_decides_what_is_supported_and_an_equal_score_is(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    path.write_text(json.dumps({"answer": "Cats sleep deeply [1].", "documents": ["Cats sleep."]}), encoding="utf-8")
-    told = {t: rows(run("verify", str(path), "--json", "--threshold", t))[0]["support"] for t in ("0.6", "0.7")}
-    assert told == {"0.6": "full", "0.7": "partial"}
+    row = {"answer": "Cats sleep deeply indeed [1].", "documents": ["Cats sleep."]}
+    path.write_text(json.dumps(row), encoding="utf-8")
+    told = {t: rows(run("verify", str(path), "--json", "--threshold", t))[0]["support"] for t in ("0.5", "0.51")}
+    assert told == {"0.5": "full", "0.51": "partial"}
     assert run("verify", str(path), "--threshold", "2").exit_code == 2
 
 

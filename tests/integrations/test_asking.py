@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from citeverifier.integrations.asking import Together, explain, scores_of, to_record
+from citeverifier.answers.answer_results import VerifiedAnswer
+from citeverifier.integrations.asking import asker, explain, scores_of, to_record
 from citeverifier.records import RecordError
 
 from .conftest import DOCUMENTS, RIGHT, ROOT, SCORES, WRONG, Counted
@@ -70,31 +71,29 @@ def test_a_megabyte_is_read(keyword: Counted) -> None:
     assert len(result.statements) == 2000
 
 
-def test_who_comes_while_it_works_is_asked_together() -> None:
-    begun, go, calls = Event(), Event(), []
+def test_who_comes_while_it_works_is_asked_together_and_fails_alone(keyword: Counted) -> None:
+    begun, go = Event(), Event()
 
-    def ask(records: Any) -> list[str]:
-        begun.set()
-        assert go.wait(20)
-        calls.append(len(records))
-        if any("poison" in record.answer for record in records):
-            raise RuntimeError("it cannot read this")
-        return [record.answer for record in records]
+    class Held(Counted):
+        def verify_records(self, records: Any) -> list[VerifiedAnswer]:
+            begun.set()
+            assert go.wait(20)
+            if any("poison" in record.answer for record in records):
+                raise RuntimeError("it cannot read this")
+            return super().verify_records(records)
 
-    together = Together(ask)
-    first = together(to_record("first", [], names=NAMES))
+    held = Held(keyword.calls)
+    ask = asker("verify", held, None, "en", names=NAMES)
+    first = ask("first", [])
     assert begun.wait(20)
     with ThreadPoolExecutor(8) as pool:
-        records = [to_record(str(number), [], names=NAMES) for number in range(8)]
-        later = list(pool.map(together, records))
-    assert later[3].cancel()
+        later = list(pool.map(lambda number: ask(f"Number {number}.", []), range(8)))
     go.set()
-    assert [future.result(20) for i, future in enumerate(later) if i != 3] == [str(i) for i in range(8) if i != 3]
-    assert first.result() == "first"
-    assert calls == [1, 7]
+    assert [future.result(20)[0].answer for future in [first, *later]] == ["first", *(f"Number {i}." for i in range(8))]
+    assert keyword.calls == [1, 8]
     with pytest.raises(RuntimeError, match="it cannot read this"):
-        together(to_record("poison", [], names=NAMES)).result(20)
-    assert together(to_record("after", [], names=NAMES)).result(20) == "after"
+        ask("poison", []).result(20)
+    assert ask("after", []).result(20)[0].answer == "after"
 
 
 EXTRAS = {  # by adapter: what it needs, where that comes from

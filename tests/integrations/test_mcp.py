@@ -10,12 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
-from typer.testing import CliRunner
-
-from citeverifier.cli import app
 
 from .conftest import DOCUMENTS, RIGHT, ROOT, WRONG
 
@@ -96,18 +92,3 @@ def test_http_says_the_same_and_stops_at_a_signal() -> None:
     finally:
         process.kill()
         process.communicate()
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--model", "no/such/folder"], "no/such/folder"),
-        (["--model", "keyword", "--lang", "de"], "--lang: expected one of en, pl, got 'de'"),
-        (["--model", "keyword", "--http", "--host", "203.0.113.1"], "cannot listen at 203.0.113.1"),
-    ],
-)
-def test_wrong_use_is_one_line_and_exit_code_2(options: list[str], words: str) -> None:
-    result = CliRunner().invoke(app, ["mcp", *options])
-    assert result.exit_code == 2
-    assert words in result.output
-    assert "Traceback" not in result.output

@@ -72,6 +72,7 @@ def test_without_a_tracer_nothing_is_recorded(keyword: Counted, monkeypatch: pyt
         raise AssertionError("counted for nobody")
 
     traced = TracedVerifier(keyword, trace.NoOpTracer())
-    monkeypatch.setattr(TracedVerifier, "_tell", never)
+    for tell in ("_set", "_tell_verified", "_tell_rewritten"):
+        monkeypatch.setattr(f"citeverifier.integrations.opentelemetry.{tell}", never)
     assert traced.verify(RIGHT, DOCUMENTS).share == 1
     assert traced.fix(WRONG, DOCUMENTS).text == RIGHT
