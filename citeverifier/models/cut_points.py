@@ -117,7 +117,7 @@ class Calibration:
         return folded
 
 
-def fit_calibration(logits: Floats, labels: Floats, delta: float) -> Calibration:
+def fit_calibration(logits: Floats, labels: NDArray[np.float32], delta: float) -> Calibration:
     """Temperature and cut points of greatest likelihood on dev.
 
     Args:
