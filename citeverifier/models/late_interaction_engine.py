@@ -21,8 +21,6 @@ from citeverifier.models.logits import Logits
 from citeverifier.models.token_batches import Batches
 from citeverifier.records import Pair, Support
 
-READ_TOGETHER = 256  # tokens of statements that share a row: they attend to their own only
-
 
 class LateInteractionEngine(LateInteractionScoring):
     """Runs a model on its device; vectors are kept in float16 where it runs in bfloat16, what is read as it is."""
@@ -94,29 +92,20 @@ class LateInteractionEngine(LateInteractionScoring):
         """What the reader makes of statements with their windows."""
         reader: Any = self.model.reader
         values, contradicted, words = np.empty(len(asked)), np.empty(len(asked)), [np.empty(0)] * len(asked)
-        rows = _rows([[id(window) for window in windows] for _, windows in asked], lengths)
 
         def forward(batch: list[int]) -> None:
-            at = [i for row in batch for i in rows[row]]
-            statements, counted = zip(*(asked[i][0].reading for i in at), strict=True)
-            number = torch.arange(len(at)).repeat_interleave(torch.tensor([len(own) for own in counted]))
-            widths = [sum(len(asked[i][0].reading[1]) for i in rows[row]) for row in batch]
-            embedded, owner = (
-                pad_sequence(list(torch.split(of_all, widths)), batch_first=True, padding_value=-1)
-                for of_all in (torch.cat(statements), number.to(self.device))
-            )
-            windows = [[window.reading[0] for window in asked[rows[row][0]][1]] for row in batch]
-            documents, read = _side_by_side(windows)
-            vectors = reader.tokens(embedded, owner[:, :, None] == owner[:, None], documents, read)
-            tokens = torch.split(vectors[owner >= 0], [len(own) for own in counted])
-            own_tokens, own_counted = (pad_sequence(list(part), batch_first=True) for part in (tokens, counted))
-            logits, borne_out, against = reader.head(own_tokens, own_counted)
-            values[at] = logits.squeeze(1).double().cpu().numpy()
-            contradicted[at] = against.squeeze(1).double().cpu().numpy()
-            for i, of_tokens, own in zip(at, borne_out.double().cpu(), counted, strict=True):
-                words[i] = of_tokens[: len(own)][own.cpu()].numpy()
+            statements, counted = zip(*(asked[i][0].reading for i in batch), strict=True)
+            embedded, mask = (pad_sequence(list(part), batch_first=True) for part in (statements, counted))
+            own = _there([len(tokens) for tokens in statements], self.device)
+            documents, read = _one_after_the_other([[window.reading[0] for window in asked[i][1]] for i in batch])
+            tokens = reader.tokens(embedded, own, documents, read)
+            logits, borne_out, against = reader.head(tokens, mask)
+            values[batch] = logits.squeeze(1).double().cpu().numpy()
+            contradicted[batch] = against.squeeze(1).double().cpu().numpy()
+            for i, row, counts in zip(batch, borne_out.double().cpu().numpy(), mask.cpu().numpy(), strict=True):
+                words[i] = row[counts]
 
-        self.reading.run([sum(lengths[i] for i in row) for row in rows], forward)
+        self.reading.run(lengths, forward)
         return values, words, contradicted
 
     def compare(
@@ -167,18 +156,12 @@ class LateInteractionEngine(LateInteractionScoring):
         return weight
 
 
-def _rows(premises: Sequence[Sequence[int]], lengths: Sequence[int]) -> list[list[int]]:
-    """Positions of equal premises in rows of up to READ_TOGETHER in length: what they share is read once a row."""
-    rows: dict[tuple[int, ...], list[list[int]]] = {}
-    for i, premise in enumerate(premises):
-        own = rows.setdefault(tuple(premise), [[]])
-        if own[-1] and sum(lengths[j] for j in own[-1]) + lengths[i] > READ_TOGETHER:
-            own.append([])
-        own[-1].append(i)
-    return [row for own in rows.values() for row in own]
+def _there(lengths: Sequence[int], device: torch.device) -> Tensor:
+    """(n, longest) which places of padded rows of these lengths are their own."""
+    return torch.arange(max(lengths), device=device) < torch.tensor(lengths, device=device).unsqueeze(1)
 
 
-def _side_by_side(premises: Sequence[Sequence[Tensor]]) -> tuple[Iterable[tuple[Tensor, Tensor]], Tensor]:
+def _one_after_the_other(premises: Sequence[Sequence[Tensor]]) -> tuple[Iterable[tuple[Tensor, Tensor]], Tensor]:
     """Padded premises from the keys and values (2 x layers, heads, t, d) of their windows.
 
     Returns:
@@ -193,5 +176,4 @@ def _side_by_side(premises: Sequence[Sequence[Tensor]]) -> tuple[Iterable[tuple[
             end = start + window.shape[2]
             padded[:, row, :, start:end] = window
             start = end
-    places = torch.arange(max(lengths), device=padded.device)
-    return zip(padded[::2], padded[1::2], strict=True), places < places.new_tensor(lengths).unsqueeze(1)
+    return zip(padded[::2], padded[1::2], strict=True), _there(lengths, padded.device)

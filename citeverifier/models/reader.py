@@ -98,20 +98,18 @@ class Reader(nn.Module):
             read: (n, t) which of the documents' tokens are there.
         """
         parts = ((self.by_head(keys), self.by_head(values)) for keys, values in documents)
-        said: tuple[Tensor, Tensor, Tensor] = self.head(self.tokens(statements, attention[:, None], parts, read), mask)
+        said: tuple[Tensor, Tensor, Tensor] = self.head(self.tokens(statements, attention.bool(), parts, read), mask)
         return said
 
     def tokens(self, statements: Tensor, own: Tensor, documents: Iterable[KeysValues], read: Tensor) -> Tensor:
         """The tokens (n, s, h) of statements after they have read.
 
         Args:
-            statements: (n, s, h), `embedded`; several statements about the same documents may share a row.
-            own: (n, s or 1, s) which of its row's tokens each of them attends to: those of its statement.
-            documents: `keys_and_values`, `by_head`, of the documents of each row.
-            read: (n, t) which of the documents' tokens are there.
+            statements: (n, s, h), `embedded`.
+            own, read: (n, s) and (n, t) which of their and of the documents' tokens are there.
+            documents: `keys_and_values`, `by_head`, of the documents of each statement.
         """
-        rows, length, _ = statements.shape
-        attended = torch.cat([part.expand(rows, length, -1).bool() for part in (read[:, None], own)], dim=2)[:, None]
+        attended = torch.cat([read, own], dim=1)[:, None, None]
         for layer, (keys, values) in zip(self.layers, documents, strict=True):
             attention = layer.attention.self
             query, key, value = (

@@ -15,7 +15,7 @@ from transformers import AutoModel
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
-from citeverifier.models import late_interaction_engine, late_interaction_scoring
+from citeverifier.models import late_interaction_scoring
 from citeverifier.models.checkpoint import CheckpointConfig, load_checkpoint, load_tokenizer, save_checkpoint
 from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.late_interaction import LateInteraction
@@ -93,30 +93,6 @@ def test_it_goes_on_with_smaller_batches_where_memory_runs_out(
     again = LateInteractionEngine(model, inputs).logits(some_pairs, Support.FULL).values
     assert again == pytest.approx(whole, abs=1e-4)
     assert max(rows) > 2 >= rows[-1]
-
-
-@pytest.mark.parametrize(("together", "read_rows"), [(1, 16), (40, 8), (10_000, 3)])
-def test_statements_about_the_same_documents_are_read_side_by_side(
-    built: Built, together: int, read_rows: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However many share a row, each reads its documents and itself alone."""
-    monkeypatch.setattr(late_interaction_engine, "READ_TOGETHER", together)
-    statements = ["It is long.", "The Vistula flows north to the sea, past Warsaw.", "No.", "It flows south."]
-    documents = [Document("A", "The Vistula is long."), Document("B", "It flows north, past Warsaw and Torun.")]
-    premises = [documents, documents[:1], documents, documents[1:]]
-    pairs = [Pair.of(statement, premise) for premise in premises for statement in statements]
-    engine = LateInteractionEngine(*built)
-    tokens, rows = built[0].reader.tokens, []
-
-    def counting(statements: torch.Tensor, *rest: Any) -> Any:
-        rows.append(len(statements))
-        return tokens(statements, *rest)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(built[0].reader, "tokens", counting)
-        values = engine.logits(pairs, Support.FULL).values
-    assert sum(rows) == read_rows
-    assert values == pytest.approx([alone(built, pair) for pair in pairs], abs=1e-4)
 
 
 def test_it_starts_as_the_encoder_where_there_is_no_document_to_read(built: Built) -> None:
