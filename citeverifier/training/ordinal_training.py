@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citeverifier.models.checkpoint import CheckpointConfig, save_checkpoint
+from citeverifier.models.checkpoint import CheckpointConfig, read_config, save_checkpoint
 from citeverifier.models.cut_points import fold_into, interval_loss, last_linear, margin_loss
 from citeverifier.paths import LATEST
 from citeverifier.records import LEVELS, Pair, Support
@@ -167,9 +167,12 @@ def _number_outcomes(pairs: Sequence[Pair], options: TrainingOptions) -> NDArray
 
 
 def _fitted(predicted: Any, options: TrainingOptions, reads: bool) -> FittedOnDev:
-    """What dev decides; labels are taken from its prediction, since the sampler may reorder dev."""
+    """What dev decides; labels are taken from its prediction, since the sampler may reorder dev.
+
+    Where dev does not say which pairs are refuted, a verifier that goes on learning tells contradictions as before.
+    """
     labels = predicted.label_ids
-    return fit_on_dev(
+    fitted = fit_on_dev(
         _logits(predicted),
         _logits(predicted, READ) if reads else None,
         _logits(predicted, CONTRADICTED) if reads else None,
@@ -179,6 +182,11 @@ def _fitted(predicted: Any, options: TrainingOptions, reads: bool) -> FittedOnDe
         options.delta,
         weigh_matches=bool(options.reader),
     )
+    start = trained_head(options)
+    if fitted.contradiction_weights or start is None:
+        return fitted
+    log.info("contradictions are told as %s tells them", start)
+    return replace(fitted, contradiction_weights=read_config(start).contradiction_weights)
 
 
 def _logits(predicted: Any, which: int = 0) -> NDArray[np.float64]:

@@ -19,6 +19,8 @@ from tiny_models import tiny_checkpoint
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs, single_document_pairs
 from citeverifier.metrics.decisions import auroc
+from citeverifier.models.checkpoint import read_config
+from citeverifier.models.contradiction import NAMES, READER
 from citeverifier.models.number_check import FEATURES
 from citeverifier.records import Pair, Support
 from citeverifier.training.build import build_model, fitted_to_gpu, trained_head
@@ -196,10 +198,16 @@ def test_a_reader_learns_beside_a_verifier_that_stays_as_it_is(
     assert auroc(gold[known].astype(bool), scores[known]) == pytest.approx(saved, abs=1e-3)
     thresholds_fit(verifier, dev_pairs)
     # it goes on: without a word the reader alone, or with all its parts
+    # ... and tells contradictions as before, since dev does not say which pairs are refuted
+    weights = dict.fromkeys((*NAMES, READER), 0.25)
+    config = json.loads((folder / "config.json").read_text())
+    config["citeverifier"]["contradiction_weights"] = weights
+    (folder / "config.json").write_text(json.dumps(config))
     again = replace(options, output_dir="again", backbone=Backbone(str(folder)), max_steps=3, evaluations=1)
     for more in (again, replace(again, reader=False, output_dir="more")):
         went_on = train(train_pairs, dev_pairs, more).folder
         assert OrdinalVerifier(str(went_on), dtype="float32").config.reader
+        assert read_config(went_on).contradiction_weights == weights
         assert torch.equal(load_file(str(went_on / "model.safetensors"))[layer], before[layer]) == (more.reader is None)
 
 
