@@ -162,9 +162,10 @@ def fit_ratings(
     ratings: list[float] = []
     for one in (one for one in statements if one["human"] is not None):
         lists = one["human_edits"] or [] if edits == "people" else [] if one["edits"] is None else [one["edits"]]
+        cited = {*one["citations"], *(number - 1 for number in one["dangling"])}
         for listed in lists:
-            made = [edit for row in listed if (edit := Edit(**row)).deletes == (edit.citation in one["citations"])]
-            cases.append((len(one["citations"]), made))
+            made = [edit for row in listed if (edit := Edit(**row)).deletes == (edit.citation in cited)]
+            cases.append((len(cited), made))
             ratings.append(one["human"])
     if not cases:
         raise ValueError(

@@ -81,14 +81,16 @@ def test_other_files(kind: Any, expected: str, tmp_path: Path) -> None:
 def test_edits_of_the_rater_or_of_people(whose: Any, keep: float, redundant: float | None, tmp_path: Path) -> None:
     delete, absent = ({"kind": "redundant", "citation": i} for i in (0, 7))
     bad = {"kind": "misleading", "citation": 0}
+    no_document = {"kind": "misleading", "citation": 13}  # the printed number 14, of ten documents
     rows = [
         {"citations": [0, 1], "edits": [], "human": 5.0, "human_edits": [[], [absent]]},
         {"citations": [0], "edits": [bad], "human": 1.0, "human_edits": [[bad], [bad]]},
         {"citations": [0, 1], "edits": None, "human": 4.0, "human_edits": [[delete], [delete]]},
         {"citations": [0], "edits": [bad], "human": 1.0, "human_edits": []},
         {"citations": [0], "edits": [bad], "human": None, "human_edits": [[bad]]},
+        {"citations": [], "dangling": [14], "edits": [no_document], "human": 1.0, "human_edits": [[no_document]]},
     ]
-    (tmp_path / "ratings.jsonl").write_text(json.dumps({"statements": rows}))
+    (tmp_path / "ratings.jsonl").write_text(json.dumps({"statements": [{"dangling": [], **row} for row in rows]}))
     fitted = fit_ratings(tmp_path, "edit_dist", whose)
     assert isinstance(fitted, EditDist)
     assert (fitted.coefficients[KEEP], fitted.coefficients["misleading"]) == (pytest.approx(keep), pytest.approx(1.0))
