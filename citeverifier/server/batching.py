@@ -57,6 +57,7 @@ class Batcher:
         self.ask, self.wait, self.pairs, self.limit, self.observe = ask, wait, pairs, limit, observe
         self._queue: queue.SimpleQueue[QueuedRequest | None] = queue.SimpleQueue()  # None: nothing comes any more
         self._closing = threading.Event()
+        self._entry = threading.Lock()  # so that nothing is put in after the last
         self._thread = threading.Thread(target=self._run, name="verifier", daemon=True)
         self._thread.start()
 
@@ -71,17 +72,19 @@ class Batcher:
 
     def submit(self, request: QueuedRequest) -> Future[list[Any]]:
         """Put a request in the queue; its future brings a result an item, or the verifier's error. Raises Busy."""
-        if not self.alive:
-            raise Busy("the server is stopping")
-        if len(self) >= self.limit:
-            raise Busy(f"{self.limit} requests are waiting already")
-        self._queue.put(request)
+        with self._entry:
+            if not self.alive:
+                raise Busy("the server is stopping")
+            if len(self) >= self.limit:
+                raise Busy(f"{self.limit} requests are waiting already")
+            self._queue.put(request)
         return request.future
 
     def close(self, timeout: float) -> bool:
         """Take no more requests, finish those that are in, for at most `timeout` seconds; whether all are done."""
-        self._closing.set()
-        self._queue.put(None)
+        with self._entry:
+            self._closing.set()
+            self._queue.put(None)
         self._thread.join(timeout)
         return not self._thread.is_alive()
 

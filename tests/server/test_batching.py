@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -92,3 +94,27 @@ def test_jobs_that_come_within_the_wait_join_the_batch() -> None:
     assert second.result(1.5) == [4]
     assert ask.calls == [("a", [1, 2])]
     assert batcher.close(10)
+
+
+def test_what_comes_while_it_closes_is_answered_or_refused() -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(100):
+            batcher = Batcher(lambda kind, items: items)
+            futures: list[Any] = []
+
+            def submit(batcher: Batcher = batcher, futures: list[Any] = futures) -> None:
+                with suppress(Busy):
+                    while True:
+                        futures.append(batcher.submit(QueuedRequest("a", [1])))
+
+            threads = [threading.Thread(target=submit) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            assert batcher.close(10)
+            for thread in threads:
+                thread.join(10)
+            assert all(future.done() for future in futures)
+    finally:
+        sys.setswitchinterval(interval)
