@@ -100,7 +100,7 @@ def test_what_comes_while_it_closes_is_answered_or_refused() -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        for _ in range(100):
+        for _ in range(30):
             batcher = Batcher(lambda kind, items: items)
             futures: list[Any] = []
 
