@@ -1,6 +1,7 @@
 """A rater without an LLM: edits derived from a verifier's scores, rated by penalties (`rating_from_edits.py`).
 
-All premises of all statements go to the verifier in one call a level. A premise's support is full or partial where its
+The verifier is asked twice about all statements, in one call a level each: first about documents alone and what is
+cited, then about the combinations on which an edit still depends. A premise's support is full or partial where its
 score reaches the level's threshold, else none. From it follow paper 3's six edits:
 
 | edit | where |
@@ -86,20 +87,21 @@ class VerifierRater(Rater):
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
         """Scores, contexts, edits, ratings; leaves the support of all premises in support.jsonl."""
-        asked = [
-            (response, number, premise)
-            for response in responses
-            for number in range(len(response.statements))
-            for premise in premises_of(response, number)
-        ]
+        statements = [(response, number) for response in responses for number in range(len(response.statements))]
+        grades: dict[tuple[str, int], dict[Premise, Grade]] = {(one.key, number): {} for one, number in statements}
         judge = Judge(self.verifier, self.thresholds)
         started = time.monotonic()
-        pairs = [_pair(*question) for question in asked]
-        partial, full = (judge.scores(pairs, level) for level in LEVELS)
+        for premises in (premises_of, self._combinations):
+            asked = [
+                (response, number, premise)
+                for response, number in statements
+                for premise in premises(response, number, grades[response.key, number])
+            ]
+            pairs = [_pair(*question) for question in asked]
+            partial, full = (judge.scores(pairs, level) for level in LEVELS)
+            for (response, number, premise), low, high in zip(asked, partial, full, strict=True):
+                grades[response.key, number][premise] = self._grade(*low, *high)
         self.cost += judge.cost + Cost(seconds=time.monotonic() - started)
-        grades: dict[tuple[str, int], dict[Premise, Grade]] = {}  # by response and number of the statement
-        for (response, number, premise), low, high in zip(asked, partial, full, strict=True):
-            grades.setdefault((response.key, number), {})[premise] = self._grade(*low, *high)
         write_jsonl(folder / "support.jsonl", (_row(*statement, own) for statement, own in grades.items()))
         return [
             RatedResponse(
@@ -116,6 +118,13 @@ class VerifierRater(Rater):
         """Scores that are nan reach no level."""
         reached = [level for level, p in zip(LEVELS, (p_partial, p_full), strict=True) if p >= self.thresholds[level]]
         return Grade(max(reached, default=Support.NONE), p_full, no_partial or no_full)
+
+    def _combinations(self, response: Response, number: int, grades: Grades) -> list[Premise]:
+        """None where the statement is unscored, or needs no citations."""
+        statement, count = response.statements[number], len(response.documents)
+        if _reason(grades) or not statement.needs_citations(context_of(grades, count), self.attribution):
+            return []
+        return combinations_of(statement.citations, grades, count)
 
     def _rated(self, statement: CitedStatement, grades: Grades, count: int) -> RatedStatement:
         """Of a response with `count` documents."""
@@ -154,23 +163,35 @@ def rating_questions(examples: Sequence[Example]) -> list[DevQuestion]:
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
 
-def premises_of(response: Response, number: int) -> list[Premise]:
-    """What must be graded to edit a statement, each premise once.
+def premises_of(response: Response, number: int, grades: Grades) -> list[Premise]:
+    """What is asked first of a statement, each premise once; `grades` are none yet.
 
-    Each document alone, the cited ones together, these without each one of them, with each other document, and with
-    each other in the place of each one; for the context the question and the earlier statements, where there are any.
+    Each document alone, the cited ones together, these without each one of them; for the context the question and the
+    earlier statements, where there are any.
     """
     cited = tuple(sorted(response.statements[number].citations))
-    every = range(len(response.documents))
-    others = [i for i in every if i not in cited]
-    premises: list[Premise] = [(i,) for i in every]
+    premises: list[Premise] = [(i,) for i in range(len(response.documents))]
     if cited:
         premises.append(cited)
         premises += [tuple(k for k in cited if k != i) for i in cited if len(cited) > 2]
-        premises += [_with(cited, i) for i in others]
-        premises += [_instead(cited, gone, i) for gone in cited if len(cited) > 1 for i in others]
     premises += [QUESTION] * bool(response.question.strip()) + [EARLIER] * (number > 0)
     return list(dict.fromkeys(premises))
+
+
+def combinations_of(citations: Sequence[int], grades: Grades, count: int) -> list[Premise]:
+    """What `edits_of` looks at besides `premises_of`, each premise once; `grades` are of these.
+
+    The cited documents with each other one in the place of one that supports nothing alone; with each other one, where
+    no document supports all of the statement and perhaps not the cited ones either.
+    """
+    cited = tuple(sorted(citations))
+    others = [i for i in range(count) if i not in cited]
+    silent = [i for i in cited if grades[i,].level is Support.NONE]
+    premises = [_instead(cited, gone, i) for gone in silent if len(cited) > 1 for i in others]
+    enough = any(grades[i,].level is Support.FULL for i in range(count))
+    if cited and not enough and (silent or grades[cited].level < Support.FULL):
+        premises += [_with(cited, i) for i in others]
+    return [premise for premise in dict.fromkeys(premises) if premise not in grades]
 
 
 def _with(cited: Sequence[int], other: int) -> Premise:

@@ -1,4 +1,4 @@
-"""Held: each edit of the table from grades by hand; contexts; one call a level; unscored with a reason."""
+"""Held: each edit of the table from grades by hand; contexts; two calls a level; unscored with a reason."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from by_hand import ByHand
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rating_cases import QUESTIONS, TEXTS, holds, response
 
@@ -23,13 +26,15 @@ from citeverifier.rating.by_verifier import (
     Grade,
     Premise,
     VerifierRater,
+    combinations_of,
     context_of,
     edits_of,
+    premises_of,
     rating_questions,
 )  # fmt: skip
 from citeverifier.rating.rating_from_edits import Penalties
-from citeverifier.rating.responses import CitedStatement, Edit
-from citeverifier.records import Pair, Support
+from citeverifier.rating.responses import CitedStatement, Edit, Response
+from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.base import Scores
 from citeverifier.verifiers.keyword import Keyword
 
@@ -110,12 +115,39 @@ def rater(verifier: ByHand, attribution: bool = True) -> VerifierRater:
     return VerifierRater(verifier, HALF, Penalties.load(None), attribution)
 
 
+@st.composite
+def graded(draw: st.DrawFn) -> tuple[tuple[int, ...], int, dict[Premise, Grade]]:
+    """Citations, how many documents there are, and a grade of any set of documents."""
+    count = draw(st.integers(1, 5))
+    cited = tuple(sorted(draw(st.sets(st.integers(0, count - 1)))))
+    premises = [one for size in range(1, count + 1) for one in combinations(range(count), size)]
+    one = st.builds(Grade, st.sampled_from(Support), st.sampled_from([0.2, 0.5, 0.8]))
+    return (
+        cited,
+        count,
+        dict(zip(premises, draw(st.lists(one, min_size=len(premises), max_size=len(premises))), strict=True)),
+    )
+
+
+@given(graded())
+def test_what_is_not_asked_changes_no_edit(case: tuple[tuple[int, ...], int, dict[Premise, Grade]]) -> None:
+    cited, count, every = case
+    statement, documents = CitedStatement("S.", cited), tuple(Document(str(i), "t") for i in range(count))
+    first = {one: every[one] for one in premises_of(Response("r", "en", "s", "", documents, (statement,)), 0, {})}
+    then = {one: every[one] for one in combinations_of(cited, first, count)}
+    assert not first.keys() & then.keys()
+    exhaustive = {
+        one: grade for one, grade in every.items() if len(one) in {1, len(cited) - 1, len(cited), len(cited) + 1}
+    }
+    assert edits_of(statement, first | then, count) == edits_of(statement, exhaustive, count)
+
+
 @pytest.mark.parametrize("lang", ["en", "pl"])
-def test_one_call_a_level_for_all_responses(lang: str, tmp_path: Path) -> None:
+def test_two_calls_a_level_for_all_responses(lang: str, tmp_path: Path) -> None:
     verifier = ByHand(holds)
     responses = [response([0], [2], lang=lang), response([0, 1], lang=lang, identity="r"), response(identity="none")]
     first, second, third = rater(verifier).rate(responses, tmp_path)
-    assert [level for level, _ in verifier.asked] == [Support.PARTIAL, Support.FULL]
+    assert [level for level, _ in verifier.asked] == [Support.PARTIAL, Support.FULL] * 2
     assert [one.edits for one in first.statements] == [(), (Edit("misleading", 2), Edit("evidence", 1))]
     assert [one.edits for one in second.statements] == [(Edit("misleading", 1),)]
     assert third.statements == ()
