@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from citeverifier.text.language import language
+from citeverifier.text.language import words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, remove_markers
 from citeverifier.text.sentences import sentence_spans
@@ -23,6 +23,8 @@ _ENDS = tuple(".!?…")
 _CLOSERS = "\"'”’»)]*_"
 _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
 _CELL_WORDS = 3  # "approx." in a table says nothing
+_ENTRY = re.compile(r"[-*+•|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
+_MARKS = re.compile(r"\[[^\]\n]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +99,10 @@ class ReadAnswer:
 def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     """Read an answer in a known language whose documents are `count`; no text is an error."""
     markdown = read_markdown(text)
-    blocks, sources = without_sources(text, markdown.blocks, language(lang).source_headings)
+    blocks, listed = without_sources(text, markdown.blocks, words_of_all("source_headings"))
     closed = markdown.closed
-    if sources < len(text):
-        closed = (*(span for span in closed if span[0] < sources), (sources, len(text)))
+    if listed:
+        closed = (*(span for span in closed if span[1] <= listed[0]), listed, *(s for s in closed if s[0] >= listed[1]))
     plain = remove_markers(text, count, closed, markdown.signs)
     statements = tuple(
         ReadStatement(said, *plain.span(*span), span[0], block.kind, _points(plain, span, runs))
@@ -113,21 +115,55 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     return ReadAnswer(text, count, lang, statements, stray, closed, plain)
 
 
-def without_sources(text: str, blocks: Sequence[Block], headings: frozenset[str]) -> tuple[Sequence[Block], int]:
-    """The blocks before the answer's list of sources, and where that begins (the text's length without one)."""
+def without_sources(
+    text: str, blocks: Sequence[Block], headings: frozenset[str]
+) -> tuple[Sequence[Block], Span | None]:
+    """The blocks without the answer's list of sources, and where that stands: up to the next heading, None without one.
+
+    Prose under such a heading is no list.
+    """
     for number, block in enumerate(blocks):
-        first, _, rest = text[block.start : block.end].partition("\n")
-        if " ".join(words(first)) in headings and (rest or number + 1 < len(blocks)):
-            return blocks[:number], block.start
-    return blocks, len(text)
+        first = text[block.start : block.end].partition("\n")[0]
+        head, colon, inline = first.partition(":")
+        following = text[block.start + len(first) :].strip().partition("\n")[0]
+        if _names(first, headings) and following and _is_entry(following):
+            ends = (other.start for other in blocks[number + 1 :] if _opens_section(text, other))
+            end = next(ends, len(text))
+            return [*blocks[:number], *(other for other in blocks[number + 1 :] if other.start >= end)], (
+                block.start,
+                end,
+            )
+        if colon and _names(head, headings) and _ENTRY.match(inline.strip("*_ ")) and _says(_MARKS.sub("", inline)):
+            return [*blocks[:number], *blocks[number + 1 :]], (block.start, block.end)
+    return blocks, None
+
+
+def _names(text: str, headings: frozenset[str]) -> bool:
+    """Whether a text is one of the headings, perhaps numbered."""
+    said = words(text)
+    return " ".join(said[said[:1] != [] and said[0].isdigit() :]) in headings
+
+
+def _is_entry(line: str) -> bool:
+    """Whether a line below a heading is a source: it begins as an item, holds a URL, or is no whole sentence."""
+    bare = _MARKS.sub("", line).rstrip().rstrip(_CLOSERS)
+    return bool(_ENTRY.match(line) or "://" in line) or not (bare.endswith(_ENDS) and len(words(bare)) >= _ITEM_WORDS)
+
+
+def _opens_section(text: str, block: Block) -> bool:
+    said = text[block.start : block.end].strip()
+    return (block.kind == "heading" and block.row is None) or re.fullmatch(r"\*\*[^*\n]+\*\*:?", said) is not None
 
 
 def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
-    """The blocks; a table's row with a cell of nothing but markers is one, since that cell cites for the row."""
+    """The blocks; a table's row is one where a cell of markers cites for it, or a cell that cites is no sentence."""
     for row, group in groupby(blocks, key=lambda block: block.row):
         cells = list(group)
         said = [plain.text[plain.place(cell.start) : plain.place(cell.end)] for cell in cells]
-        if row is not None and not all(map(_says, said)):
+        if row is not None and not all(
+            _says(text) and (cell.kind == "heading" or not _cites(plain, cell) or _ends(text))
+            for cell, text in zip(cells, said, strict=True)
+        ):
             yield Block("cell", cells[0].start, cells[-1].end, row)
         else:
             yield from cells
@@ -136,8 +172,8 @@ def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
 def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span, list[MarkerRun]]]:
     """The sentences of a block, each where it stands in the plain text, with the runs of markers that belong to it.
 
-    A run belongs to the sentence that it stands in or right behind ("... here. [1]"); one that leads a line, to the
-    sentence that follows.
+    A run belongs to the sentence that it stands in or right behind ("... here. [1]"); one that leads a line with words
+    behind it, to the sentence that follows.
     """
     first, last = plain.place(block.start), plain.place(block.end)
     spans = [(first + start, first + end) for start, end in sentence_spans(plain.text[first:last], lang)]
@@ -146,10 +182,21 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
     for run in plain.runs[low:high] if spans else ():
         place = plain.place(run.start)
         leads = not plain.text[max(first, plain.text.rfind("\n", first, place) + 1) : place].strip()
+        leads = leads and plain.text[place : place + 1] not in ("\n", "")
         following = bisect_right(spans, place, key=lambda span: span[1])
         behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
         owned[following if (leads or behind < 0) and following < len(spans) else behind].append(run)
     return zip(spans, owned, strict=True)
+
+
+def _cites(plain: Unmarked, block: Block) -> bool:
+    first = bisect_left(plain.runs, block.start, key=lambda run: run.start)
+    return first < len(plain.runs) and plain.runs[first].start < block.end
+
+
+def _ends(text: str) -> bool:
+    """Whether it ends as a sentence does."""
+    return text.rstrip().rstrip(_CLOSERS).endswith(_ENDS)
 
 
 def _says(text: str) -> bool:
@@ -157,11 +204,19 @@ def _says(text: str) -> bool:
     return re.search(r"\w", text) is not None
 
 
+def _refers(text: str) -> bool:
+    """Whether it says nothing but where something is found: "Sources:", "This is stated in documents"."""
+    said = set(words(text))
+    return said <= words_of_all("reference_words") and not said.isdisjoint(words_of_all("marker_labels"))
+
+
 def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
-    if not _says(text) or cites:
-        return _says(text)
+    if not _says(text) or _refers(text):
+        return False
+    if cites:
+        return True
     bare = text.rstrip(_CLOSERS)
-    if kind == "heading" or bare.endswith(":"):  # it only introduces
+    if kind == "heading" or bare.endswith((":", "?")):  # it only introduces, or asks
         return False
     said, ends = len(words(text)), bare.endswith(_ENDS)
     return kind == "paragraph" or (ends and said >= _CELL_WORDS) or (kind == "item" and (ends or said >= _ITEM_WORDS))

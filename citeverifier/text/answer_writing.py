@@ -10,10 +10,15 @@ from itertools import chain, groupby
 from typing import TypeVar
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer
-from citeverifier.text.markers import SPACES, MarkerRun, cut_of, is_apart, spaces_before
+from citeverifier.text.markers import SPACES, TARGET, MarkerRun, cut_of, is_apart, separator, spaces_before
 
 _ENDS = ".!?…"
 _CLOSERS = "\"'”’»)]"
+
+# A marker's brackets and what stands in them; a link's target is left out.
+_PRINTED = re.compile(
+    rf"(?P<opening>\\?[\[［【(]|<sup>)(?P<said>.*?)(?P<closing>\\?[\]］】)]|</sup>)(?:{TARGET})?", re.DOTALL
+)
 
 Value = TypeVar("Value")
 
@@ -88,7 +93,8 @@ def write_answer(answer: ReadAnswer, citations: Sequence[Sequence[int] | None]) 
         if point.run is None:
             edits.append(_insert(answer, point, style, positions))
         elif positions:
-            edits.append((point.run.start, point.run.end, _reprint(answer.text, point.run, style, positions)))
+            markers = point.run.markers  # what is put around them stays
+            edits.append((markers[0].start, markers[-1].end, _reprint(answer.text, point.run, style, positions)))
         else:
             edits.append(cut_of(answer.text, point.run))
     pieces = []
@@ -137,16 +143,17 @@ def _grouped_like(style: Style, other: Style) -> Style:
 def _run_style(text: str, run: MarkerRun) -> Style:
     """How a run is printed; `after_stop` stays unset."""
     first, *others = run.markers
-    printed = text[first.start : first.end]
-    said = "".join(text[marker.start + 1 : marker.end - 1] for marker in run.markers)
-    prefix = re.match(r"\s*(\D*)", printed[1:])
-    suffix = re.search(r"†[^,;\d\]】]*(?=[,;\]】])", printed)
-    comma = re.search(r"[,;]\s*", said)
+    printed = [_PRINTED.fullmatch(text, marker.start, marker.end) for marker in run.markers]
+    said = "".join(each["said"] for each in printed if each)
+    opening, inside, closing = printed[0].group("opening", "said", "closing") if printed[0] else ("[", "", "]")
+    prefix = re.match(r"\s*(\D*)", inside)
+    suffix = re.search(r"(?:†[^,;\d]*|\^)(?=[,;]|\Z)", inside)
+    comma = re.search(rf"\s*{separator()}\s*", said, re.IGNORECASE)
     dash = re.search(r"\d\s*([-–—])\s*\D*\d", re.sub(r"†[^,;]*", "", said))
     before = spaces_before(text, run.start)
     return Style(
-        opening=printed[0],
-        closing=printed[-1],
+        opening=opening,
+        closing=closing,
         prefix=prefix[1] if prefix else "",
         suffix=suffix.group() if suffix else "",
         separator=comma.group() if comma else ", " if dash else None,

@@ -33,6 +33,7 @@ class Language:
     stop_words: frozenset[str]
     source_headings: frozenset[str]
     marker_labels: frozenset[str]
+    marker_joins: frozenset[str]
     reference_words: frozenset[str]
     untitled: str
     instruction: str

@@ -7,11 +7,13 @@ Markdown is one paragraph a blank line.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import islice, takewhile, zip_longest
 from typing import Literal
 
-from citeverifier.text.markers import Span, is_apart
+from citeverifier.text.markers import BREAK, TARGET, Span, is_apart, marker_pattern
 
 Kind = Literal["paragraph", "item", "heading", "cell"]
 
@@ -23,18 +25,25 @@ _RULE = re.compile(r"(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$")
 _ITEM = re.compile(r"(?:[-*+•]|(?:\d{1,3}|[a-z])[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _RULING = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _PIPE = re.compile(r"(?<!\\)\|")
-_DEFINITION = re.compile(r"\[[^\]\n]+\]:[ \t]+\S")
+# A footnote, a link's definition, a listed source that is a link: "[^1]: ...", "[name]: target", "[1] ... https://..."
+_DEFINITION = re.compile(
+    r"\[(?:\^[^\]\n]+|\d{1,3})\]:[ \t]+\S|\[[^\]\n]+\]:[ \t]+\S+(?:[ \t]+[\"'(].*)?$|\[\d{1,3}\][ \t].*https?://\S+$"
+)
+# What stands before an answer: the properties of a Markdown file, a model's thoughts, finished or not.
+_PREAMBLE = re.compile(r"\s*(?:---[ \t]*\n[\w-]+:.*?\n---[ \t]*(?:\n|\Z)|<think>(?:.*?</think>|.*))", re.DOTALL)
 # What is closed inside a block, in the order in which it is looked for. `said`: what a person reads of it.
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(?P<said>[^\n]{1,300}?)(?<!`)\1(?!`)")  # ends at a run of as many backticks
+_FORMULA = re.compile(r"\$\$(?P<said>[^\n]{1,300}?)\$\$")
 _LINK = re.compile(
     r"(!?)\[(?P<said>(?:[^\[\]\n]|\[[^\[\]\n]*\]){0,300})\]"  # its text, perhaps with brackets
-    r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # its target, perhaps with a title
+    rf"{TARGET}"
 )
 _URL = re.compile(  # brackets are its own where it goes on as in "?a[1]=2"; others end it, as full stops and quotes do
     r"(?P<said>(?:https?://|www\.)(?:[^\s<>\"`【】|\[]|\[(?!\s*\w[^\]\n]{0,60}\](?:\[\s*\w[^\]\n]{0,60}\])*(?![=&/\[])))+"
     r"(?<![.,;:!?'\")*_]))"
 )
-_TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>\n]{0,200}>", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _STRONG = re.compile(r"(\*\*|__|~~)(?=\S)[^\n]{1,500}?(?<=\S)\1")
 _LIGHT = re.compile(
     r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,500}?(?<=[^\s*])\*(?!\*)"
@@ -70,7 +79,22 @@ def read_markdown(text: str) -> Markdown:
     lines = _Lines(text)
     for block in lines.blocks:
         _read_inside(text, block, lines.closed, lines.signs)
-    return Markdown(tuple(lines.blocks), _apart(lines.closed), _apart(lines.signs))
+    signs = _apart(lines.signs)
+    breaks = [span for span in signs if BREAK.fullmatch(text, *span)]
+    blocks = tuple(part for block in lines.blocks for part in _between(block, breaks))
+    return Markdown(blocks, _apart(lines.closed), signs)
+
+
+def _between(block: Block, breaks: Sequence[Span]) -> Iterator[Block]:
+    """A block's parts before, between and behind the breaks that stand in it."""
+    start = block.start
+    first = bisect_left(breaks, (start,))
+    for begin, end in takewhile(lambda span: span[0] < block.end, islice(breaks, first, None)):
+        if start < begin:
+            yield replace(block, start=start, end=begin)
+        start = end
+    if start < block.end:
+        yield replace(block, start=start)
 
 
 def _apart(spans: list[Span]) -> tuple[Span, ...]:
@@ -109,7 +133,11 @@ class _Lines:
         self.open = self.in_list = self.in_table = False
         self.fence: tuple[int, str] | None = None  # where code begins, and the sign that it ends with
         self.rows = 0
-        lines = [self._line(match) for match in re.finditer(r"[^\n]*\n|[^\n]+", text)]
+        preamble = _PREAMBLE.match(text)
+        begin = preamble.end() if preamble else 0
+        if begin:
+            self.closed.append((0, begin))
+        lines = [self._line(match) for match in re.compile(r"[^\n]*\n|[^\n]+").finditer(text, begin)]
         for line, following in zip_longest(lines, lines[1:]):
             self._read(line, following)
         if self.fence:
@@ -195,19 +223,29 @@ class _Lines:
 def _read_inside(text: str, block: Block, closed: list[Span], signs: list[Span]) -> None:
     """Add a block's closed spans and signs."""
     own: list[Span] = []
-    for pattern in (_CODE, _LINK, _URL, _TAG):
-        taken = sorted(own)
-        for match in pattern.finditer(text, block.start, block.end):
+    markers: list[Span] = []  # links that are citation markers
+    comments = text.rfind("-->", block.start, block.end) + 3
+    for pattern in (_CODE, _FORMULA, _LINK, _URL, _COMMENT, _TAG):
+        taken = sorted(own + markers)
+        for match in pattern.finditer(text, block.start, comments if pattern is _COMMENT else block.end):
             if not is_apart(taken, *match.span()):
+                continue
+            if pattern is _LINK and not match[1] and _marks(match["said"]):
+                markers.append(match.span())
                 continue
             own.append(match.span())
             start, end = match.span("said") if "said" in pattern.groupindex else (match.end(), match.end())
             if pattern is _LINK and (match[1] or not re.search(r"[^\W\d]", match["said"])):
                 start = end = match.end()  # an image; a link that is a number
             signs += [(match.start(), start), (end, match.end())]
-    taken = sorted(own)
+    taken = sorted(own + markers)
     for pattern, length in ((_STRONG, 2), (_LIGHT, 1)):
         for match in pattern.finditer(text, block.start, block.end):
             both = [(match.start(), match.start() + length), (match.end() - length, match.end())]
             signs += both if all(is_apart(taken, *span) for span in both) else []
     closed += own
+
+
+def _marks(said: str) -> bool:
+    """Whether a link's text is a citation marker, with brackets of its own or not."""
+    return any(re.fullmatch(marker_pattern(), each, re.IGNORECASE) for each in (said, f"[{said}]"))

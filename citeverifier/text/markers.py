@@ -1,8 +1,9 @@
 """Citation markers in a text: where they stand, what they point to, and the text without them.
 
-Known: `[1]`, `[1,2]`, `[1][2]`, `[1, 2-4]`, `[Doc 1]`, `【1】`, `[1†source]`, `【4:0†source】`; before or after the
-full stop. Markers are taken out *before* sentences are split, with their offsets, so that a splitter sees plain prose
-and every place in the plain text is known in the original.
+Known: `[1]`, `[1,2]`, `[1 and 2-4]`, `[1][2]`, `[1]-[3]`, `[Doc 1]`, `[citation:1]`, `(Source 1)`, `[^1]`,
+`[1](target)`, `<sup>1</sup>`, `【1】`, `[1†source]`, `【4:0†source】`; before or after the full stop. Markers are taken out
+*before* sentences are split, with their offsets, so that a splitter sees plain prose and every place in the plain text
+is known in the original.
 """
 
 from __future__ import annotations
@@ -14,29 +15,61 @@ from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.text.language import words_of_all
+from citeverifier.text.words import words
 
-_PART = re.compile(r"(\d+)(?:\s*[-–—]\s*\D*(\d+))?")
+_PART = re.compile(r"(\d+)(?:\D*?[-–—]\D*(\d+))?")
 SPACES = " \t\u00a0"
+OPENING = ("[", "【", "［", "(", "<", "*", "\\")  # signs with which a marker, or what is put around it, may begin
+TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # of a link, perhaps with a title
+_AROUND = 60  # characters before a marker in which what is put around it begins
+# What is put around markers, "(see [1])", "**[1]**", "[[1]](target)", "<sup>[1]</sup>": its beginning, its end.
+_WRAPPERS = (
+    (re.compile(r"\((?P<words>[^\W\d_]*(?:[\s.:,]+[^\W\d_]+)*)[\s.:,]*\Z"), r"\s*\.?\)"),
+    (re.compile(r"(?P<sign>\*\*|\*|__)\Z"), r"(?P=sign)"),
+    (re.compile(r"\[\Z"), rf"\](?:{TARGET})?"),
+    (re.compile(r"<(?P<sign>\w+)(?:\s[^<>]*)?>\s*\Z"), r"\s*</(?P=sign)>"),
+)
+
+# A tag between words: they stand apart, as on lines of their own.
+BREAK = re.compile(r"</?(?:br|p|div|ul|ol|li|table|tr|td|th|h[1-6]|blockquote|section)\b[^<>]*>", re.IGNORECASE)
 
 Span = tuple[int, int]
+
+
+def _either(kind: str) -> str:
+    return "|".join(map(re.escape, sorted(words_of_all(kind), key=len, reverse=True)))
+
+
+@cache
+def separator() -> str:
+    """What stands between the numbers of a marker and between markers that belong together."""
+    return rf"(?:[,;&](?:\s*\b(?:{_either('marker_joins')})\b)?|\b(?:{_either('marker_joins')})\b)"
 
 
 @cache
 def marker_pattern() -> str:
     """A marker with the labels of every language, "[Doc 1, 3-4]", whatever the case of its letters."""
-    labels = "|".join(sorted(words_of_all("marker_labels"), key=len, reverse=True))
-    number = rf"(?:(?:{labels})\.?\s*)?\d{{1,3}}"
-    item = rf"{number}(?:\s*[-–—]\s*{number}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?"
-    items = rf"\s*{item}(?:\s*[,;]\s*{item})*\s*"
-    return rf"\[{items}\]|【{items}】"
+    label = rf"(?:{_either('marker_labels')})[\s.:#_-]*"
+    bare = r"\^?\d{1,3}\^?"
+    number = rf"(?:{label})?{bare}"
+    more = rf"(?:\s*[-–—]\s*{number}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?"
+    rest = rf"{more}(?:\s*{separator()}\s*{number}{more})*\s*"
+    square = rf"\\?[\[［]\s*{number}{rest}\\?[\]］]"
+    raised = r"(?:(?<=[^\W\d_]{4})|(?<=[.,;:!?)\"”’]))"  # "m<sup>2</sup>" is a unit
+    return (
+        rf"{square}(?:{TARGET}|\s?[-–—]\s?{square})?|【\s*{number}{rest}】|\(\s*{label}{bare}{rest}\)"
+        rf"|{raised}<sup>\s*{number}{rest}</sup>"
+    )
 
 
 @cache
 def _begun_marker() -> re.Pattern[str]:
-    """The beginning of a marker, perhaps within a label."""
+    """The beginning of a marker, perhaps within a label, or of what is put around one."""
     labels = {label[:n] for label in words_of_all("marker_labels") for n in range(1, len(label) + 1)}
-    begun = "|".join(sorted(labels, key=len, reverse=True))
-    return re.compile(rf"[\[【](?:[\s\d,;:.–—-]|{begun})*(?:†[^\]】\[【]*)?\Z", re.IGNORECASE)
+    begun = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
+    inside = rf"(?:[\s\d,;:.#_^&–—-]|{begun}|{_either('marker_joins')})*(?:†[^\]】\[【]*)?"
+    around = rf"\([^()\n]{{0,{_AROUND}}}|<\w{{0,{_AROUND}}}>?{inside}|\*{{1,2}}|\\"
+    return re.compile(rf"(?:(?:\\?[\[［]|【){inside}(?:\\|\]\([^()\n]*)?|{around})\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +104,7 @@ class Citing:
 
 @dataclass(frozen=True, slots=True)
 class MarkerRun(Citing):
-    """Neighbouring markers with nothing but spaces between them: `original[start:end]`."""
+    """Markers that belong together, "[1], [2]", with what is put around them, "(see [1])": `original[start:end]`."""
 
     start: int
     end: int
@@ -126,8 +159,10 @@ def _numbers(marker: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]
     """The 0-based positions of a marker and its printed numbers out of range."""
     positions: dict[int, None] = {}
     outside: dict[int, None] = {}
-    for item in re.split(r"[,;]", marker):
-        part = _PART.search(item.split("†")[0].split(":")[0])
+    marker = re.sub(rf"\]{TARGET}\Z", "]", marker)
+    for item in re.split(separator(), marker, flags=re.IGNORECASE):
+        numbers = re.sub(r"(?<=\d):.*", "", item.split("†")[0], flags=re.DOTALL)
+        part = _PART.search(numbers)
         assert part is not None  # the pattern holds a number in every item
         first, last = sorted((int(part[1]), int(part[2] or part[1])))
         positions.update(dict.fromkeys(range(max(first, 1) - 1, min(last, count))))
@@ -135,24 +170,48 @@ def _numbers(marker: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]
     return tuple(positions), tuple(outside)
 
 
-def remove_markers(text: str, count: int, skip: Sequence[Span] = (), signs: Sequence[Span] = ()) -> Unmarked:
-    """The text without its markers. Neighbouring markers go as one cut, with the spaces before them.
-
-    "so it is [1], and" becomes "so it is, and"; "It is.[1]Then" becomes "It is. Then". No marker is seen in the spans
-    of `skip`; those of `signs` (in order, apart, no marker in them) are taken out as well.
-    """
+def _runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:
+    between = re.compile(rf"[{SPACES}]*(?:{separator()}[{SPACES}]*)?", re.IGNORECASE)
     groups: list[list[Marker]] = []
-    for marker in find_markers(text, count, skip):
-        if groups and not text[groups[-1][-1].end : marker.start].strip(SPACES):
+    for marker in markers:
+        if groups and between.fullmatch(text, groups[-1][-1].end, marker.start):
             groups[-1].append(marker)
         else:
             groups.append([marker])
-    runs = tuple(MarkerRun(group[0].start, group[-1].end, tuple(group)) for group in groups)
+    return tuple(MarkerRun(*wrapped(text, group[0].start, group[-1].end), tuple(group)) for group in groups)
+
+
+def wrapped(text: str, start: int, end: int) -> Span:
+    """Markers, `text[start:end]`, with all that is put around them."""
+    grown = True
+    while grown:
+        grown = False
+        for opening, closing in _WRAPPERS:
+            before = opening.search(text, max(0, start - _AROUND), start)
+            if before is None or not set(words(before.groupdict().get("words", ""))) <= words_of_all("reference_words"):
+                continue
+            sign = before.groupdict().get("sign", "")
+            if after := re.compile(closing.replace("(?P=sign)", re.escape(sign))).match(text, end):
+                start, end, grown = before.start(), after.end(), True
+    return start, end
+
+
+def remove_markers(text: str, count: int, skip: Sequence[Span] = (), signs: Sequence[Span] = ()) -> Unmarked:
+    """The text without its markers. Those that belong together go as one cut, with the spaces before them.
+
+    "so it is [1], and" becomes "so it is, and"; "It is.[1]Then" becomes "It is. Then". No marker is seen in the spans
+    of `skip`; those of `signs` (in order, apart, no marker in them) are taken out as well, a line break ("<br>") as a
+    space.
+    """
+    runs = _runs(text, find_markers(text, count, skip))
+    cuts = [cut_of(text, run) for run in runs]
+    cuts += [(start, end, " " if BREAK.fullmatch(text, start, end) else "") for start, end in signs]
     pieces: list[str] = []
     origins: list[int] = []
     done = 0
-    for start, end, filler in sorted([cut_of(text, run) for run in runs] + [(*sign, "") for sign in signs]):
+    for start, end, filler in sorted(cuts):
         start = max(done, start)
+        filler = filler if start < end else ""
         pieces += [text[done:start], filler]
         origins += [*range(done, start), *[start] * len(filler)]
         done = max(start, end)
@@ -165,6 +224,8 @@ def cut_of(text: str, run: MarkerRun) -> tuple[int, int, str]:
     before, end = spaces_before(text, run.start), run.end
     following = text[end : end + 1]
     if not before or text[before - 1] == "\n":  # a marker that leads its line goes with the spaces after it
+        if following in tuple(".,;:!?…") and text[:before].rstrip():  # or ends the line before
+            return len(text[:before].rstrip()), end, ""
         while text[end : end + 1] and text[end] in SPACES:
             end += 1
         return run.start, end, ""

@@ -63,15 +63,17 @@ def read_report(text: str, places: Sequence[int]) -> Report:
     """
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
-    start = without_sources(text, read_markdown(text).blocks, words_of_all("source_headings"))[1]
-    listed = text.count("\n", 0, start) if start < len(text) else len(lines)
+    span = without_sources(text, read_markdown(text).blocks, words_of_all("source_headings"))[1]
+    listed = range(len(lines), len(lines)) if span is None else range(*(text.count("\n", 0, place) for place in span))
+    if span and span[1] == len(text):
+        listed = range(listed.start, len(lines))
     sources: dict[str, Source] = {}
     for label, first, end, said in list(_entries(lines, listed)):
         if label in sources:
             raise RecordError(f"{places[first]}: source [{label}] stands on line {sources[label].line}, too")
         sources[label] = _source(label, places[first], said, lines[first + 1 : end])
         lines[first:end] = [""] * (end - first)
-    lines[listed:] = [""] * (len(lines) - listed)
+    lines[listed.start : listed.stop] = [""] * len(listed)
     numbers = {label.removeprefix("^") for label in sources}
     if numbers == {str(number) for number in range(1, len(sources) + 1)}:
         sources = dict(sorted(sources.items(), key=lambda item: int(item[0].removeprefix("^"))))
@@ -79,19 +81,19 @@ def read_report(text: str, places: Sequence[int]) -> Report:
     return Report(_renumbered("\n".join(lines), labels), tuple(sources.values()), tuple(labels))
 
 
-def _entries(lines: Sequence[str], listed: int) -> Iterator[tuple[str, int, int, str]]:
-    """(label, first line, the line behind it, what the first line says) of each source; the list begins at `listed`."""
+def _entries(lines: Sequence[str], listed: range) -> Iterator[tuple[str, int, int, str]]:
+    """(label, first line, the line behind it, what the first line says) of each source; `listed`: the list's lines."""
     end, fenced = 0, False
     used: set[str] = set()
     for first, line in enumerate(lines):
         if first < end:  # it belongs to the source above
             continue
         fenced ^= _FENCE.match(line) is not None
-        match = None if fenced else _NOTE.match(line) or (_LISTED if first > listed else _DEFINED).match(line)
+        match = None if fenced else _NOTE.match(line) or (_LISTED if first in listed[1:] else _DEFINED).match(line)
         if match:
             label = match[1] or next(n for n in map(str, count(int(match[2]))) if n not in used)  # "1." again counts up
             used.add(label)
-            end = _end(lines, first, lazy=first > listed or match.re is _NOTE)
+            end = _end(lines, first, lazy=first in listed[1:] or match.re is _NOTE)
             yield label, first, end, match[match.lastindex or 1]
 
 

@@ -50,10 +50,10 @@ def test_every_kind_of_block() -> None:
         ("item", "item two.", ()),
         ("item", "Has two sentences.", (1,)),
         ("item", "nested item that says something here", ()),
-        ("cell", "cell one", (0,)),
+        ("cell", "cell one  cell two", (0,)),
         ("cell", "Vistula  1,047 km", (1,)),
         ("paragraph", "Prof. Nowak was born there.", ()),
-        ("paragraph", 'He is "old."', ()),
+        ("paragraph", 'He is "old."', (0,)),
     ]
     assert answer.stray == ()
     assert [ANSWER[s.start : s.end] for s in answer.statements][:2] == [

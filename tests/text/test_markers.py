@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -30,6 +32,31 @@ SHAPES = [
     ("[1] It is so.", "It is so.", [(0,)]),
     ('He said [1]"so".', 'He said "so".', [(0,)]),
     ("It is so [3, 3, 1-3].", "It is so.", [(2, 0, 1)]),
+    ("It is so [1], [2].", "It is so.", [(0,), (1,)]),
+    ("It is so [1],[2] and [3].", "It is so.", [(0,), (1,), (2,)]),
+    ("Tak jest [1] i [3]; [4], bo tak.", "Tak jest, bo tak.", [(0,), (2,), (3,)]),
+    ("It is so [2]-[4].", "It is so.", [(1, 2, 3)]),
+    ("It is so [1 and 2].", "It is so.", [(0, 1)]),
+    ("Tak jest [1, 2 oraz 3].", "Tak jest.", [(0, 1, 2)]),
+    ("It is so ([2]).", "It is so.", [(1,)]),
+    ("It is so (see [2]).", "It is so.", [(1,)]),
+    ("Tak jest (zob. [2] i [3]).", "Tak jest.", [(1,), (2,)]),
+    ("It is so **[2]**.", "It is so.", [(1,)]),
+    ("It is so [[2]].", "It is so.", [(1,)]),
+    ("It is so<sup>[2]</sup>.", "It is so.", [(1,)]),
+    ("It is settled<sup>2, 3</sup>.", "It is settled.", [(1, 2)]),
+    ("It is so.<sup>2</sup>", "It is so.", [(1,)]),
+    ("It is so [2](https://a.b/c_(d)).", "It is so.", [(1,)]),
+    ("It is so [[2]](https://a.b).", "It is so.", [(1,)]),
+    ("It is so [^2].", "It is so.", [(1,)]),
+    ("It is so [^2^][^3^].", "It is so.", [(1,), (2,)]),
+    ("It is so [Source: 2].", "It is so.", [(1,)]),
+    ("It is so [citation:2][citation:3].", "It is so.", [(1,), (2,)]),
+    ("It is so [doc_2].", "It is so.", [(1,)]),
+    ("It is so (Source 2).", "It is so.", [(1,)]),
+    ("Tak jest [Źródła 2, 3].", "Tak jest.", [(1, 2)]),
+    ("It is so ［2］.", "It is so.", [(1,)]),
+    (r"It is so \[2\].", "It is so.", [(1,)]),
 ]
 NO_MARKERS = [
     "The year [1999] was.",
@@ -40,6 +67,10 @@ NO_MARKERS = [
     "[1.5]",
     "[1】",
     "[a1]",
+    "10 m<sup>2</sup> of 10<sup>6</sup>",
+    "(Article 2)",
+    "in (2) and (3)",
+    "(see 2)",
 ]
 
 
@@ -56,7 +87,9 @@ def test_what_is_no_marker_stays(text: str) -> None:
     assert (unmarked.text, unmarked.runs) == (text, ())
 
 
-@pytest.mark.parametrize("text", ["[1" + "†a,1" * 20000, "[1, " * 20000, "[1][" * 20000, "[1" + " " * 20000])
+@pytest.mark.parametrize(
+    "text", ["[1" + "†a,1" * 20000, "[1, " * 20000, "[1][" * 20000, "[1" + " " * 20000, "(see [1], " * 20000]
+)
 def test_long_nonsense_is_read_in_no_time(text: str) -> None:
     assert all(run.positions == (0,) for run in remove_markers(text, 10).runs)
 
@@ -70,7 +103,9 @@ def test_numbers_out_of_range_are_reported() -> None:
 PROSE = st.sampled_from(
     ["Dr. Smith met prof. Nowak", "m.in. w 1364 r.", "It rained", "the U.S. Senate", "Zażółć gęślą jaźń", "cost 1,5 zł"]
 )
-ENDS = st.sampled_from([".", ". ", " ", "\n", "", ", ", '"'])
+ENDS = st.sampled_from(
+    [".", ". ", " ", "\n", "", ", ", '"', " and ", " (see ", ")", "**", "-", "<sup>", "</sup>", "(https://a.b)"]
+)
 MARKS = st.lists(st.integers(0, 14).map(str) | st.sampled_from(["2-4", "1†source"]), min_size=1, max_size=3).map(
     lambda items: f"[{', '.join(items)}]"
 )
@@ -83,7 +118,7 @@ TEXTS = st.lists(st.one_of(PROSE, ENDS, MARKS, st.just("【3】")), max_size=14)
 @example("[1] [2]")
 @example("a.[1]B[2]")
 @example("a [1] [2]b [3]")
-def test_nothing_but_markers_and_spaces_goes_and_every_place_leads_back(text: str) -> None:
+def test_nothing_but_markers_and_what_is_around_them_goes_and_every_place_leads_back(text: str) -> None:
     unmarked = remove_markers(text, 10)
     taken = set(range(len(text))) - set(unmarked.origins)
     for place, sign in enumerate(unmarked.text):
@@ -91,13 +126,20 @@ def test_nothing_but_markers_and_spaces_goes_and_every_place_leads_back(text: st
         if text[start:end] == sign:
             assert unmarked.place(start) == place
         else:  # a space stands in the place of markers
-            assert (sign, text[start]) in ((" ", "["), (" ", "【"))
+            assert sign == " "
+            assert start in {run.start for run in unmarked.runs}
             taken.add(start)
     assert len(unmarked.origins) == len(unmarked.text) + 1
     assert unmarked.place(len(text)) == len(unmarked.text)
     markers = find_markers(text, 10)
     marked = {place for marker in markers for place in range(marker.start, marker.end)}
     assert marked <= taken
-    assert {text[place] for place in taken - marked} <= set(" \t\u00a0")
+    around = {place for run in unmarked.runs for place in range(run.start, run.end)}
+    assert marked <= around
+    assert {text[place] for place in taken - around} <= set(" \t\u00a0\n")
+    between = re.sub(
+        r"[\W_]", " ", "".join(text[place] if place in around - marked else " " for place in range(len(text)))
+    )
+    assert set(between.split()) <= {"and", "see", "sup", "https", "a", "b"}
     assert [marker for run in unmarked.runs for marker in run.markers] == markers
     assert all(set(marker.positions) <= set(range(10)) for marker in markers)
