@@ -14,15 +14,24 @@ from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
-from citeverifier.text.markers import find_markers, marker_pattern, may_begin_marker, spaces_before
-
-_OPENING = ("[", "【")
+from citeverifier.text.language import words_of_all
+from citeverifier.text.markers import (
+    OPENING,
+    find_markers,
+    marker_pattern,
+    may_begin_marker,
+    opening_before,
+    separator,
+    spaces_before,
+)
 
 
 @cache
 def _behind() -> re.Pattern[str]:
-    """What may follow the markers of a point: more of them, spaces, punctuation."""
-    return re.compile(rf"(?:{marker_pattern()}|[ \t\u00a0.,;:!?…)\"'”’»*_])*", re.IGNORECASE)
+    """What may follow the markers of a point: more of them, what joins them, closing signs, spaces, punctuation."""
+    joined = rf"{separator()}\s*(?={marker_pattern()})"
+    closing = r"[ \t\u00a0.,;:!?…)\]\"'”’»*_–—-]|</\w+>"
+    return re.compile(rf"(?:{marker_pattern()}|{joined}|{closing})*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +68,20 @@ class PointReader:
             answer = read_answer(self.text[:end], self.count, self.lang)
             self.closed = self._seen = end
             yield Closing(answer, tuple(point for point in answer.points if point.run and point.run.start >= start))
-        place = max(self.text.rfind(sign, self.closed) for sign in _OPENING)
-        held = place >= 0 and may_begin_marker(self.text[place:])
-        self._seen = place if held else len(self.text)
+        self._seen = self._may_begin(self.closed)
 
     @property
     def free(self) -> int:
         """Up to where the text can be passed on as it is: before the first marker that is open or may begin, and the
         spaces before that; all of it when the answer has ended."""
-        return len(self.text) if self._ended else max(self.closed, spaces_before(self.text, self._seen))
+        seen = opening_before(self.text, self._seen)
+        return len(self.text) if self._ended else max(self.closed, spaces_before(self.text, seen))
+
+    def _may_begin(self, start: int) -> int:
+        """Where, from `start` on, the text ends in what may begin a marker; its length where it does not."""
+        places = sorted(place for sign in OPENING if (place := self.text.rfind(sign, start)) >= 0)
+        begun = next((place for place in places if may_begin_marker(self.text[place:])), len(self.text))
+        return begun - (begun > start and self.text[begun - 1] == "\\")  # of "\["
 
     def _end(self, start: int, end: int) -> int | None:
         """Where the point of a marker `text[start:end]` closes; None where that is yet to come."""
@@ -80,10 +94,13 @@ class PointReader:
         place = behind.end()
         if place == len(text):
             return open_end
-        if text[place] == "(" and text[place - 1] in "]】":  # perhaps a link's target
+        if text[place] == "(" and text[place - 1] in "]】］":  # perhaps a link's target
             closing = re.compile(r"\)|(?=\n)").search(text, place)
             return closing.end() if closing else open_end
-        held = not self._ended and text[place] in _OPENING and may_begin_marker(text[place:])
+        joined = re.compile(rf"{separator()}\s*", re.IGNORECASE).match(text, place)
+        rest = joined.end() if joined else place
+        begun = any(word.startswith(text[place:].casefold()) for word in words_of_all("marker_joins"))
+        held = not self._ended and (begun or rest == len(text) or self._may_begin(rest) == rest)
         return None if held else place
 
 
@@ -92,4 +109,6 @@ def _needs_line(before: str) -> bool:
     if not re.search(r"[^\W\d_]", before) or before.lstrip(" \t>").startswith("|"):
         return True
     bare = re.sub(r"\[[^\[\]]*\]", "", before)
+    if opening_before(before, len(before)) < len(before):  # what is put around it must be seen to its end
+        return True
     return before.count("`") % 2 == 1 or before.count("**") % 2 == 1 or "[" in bare or bare.rfind("<") > bare.rfind(">")

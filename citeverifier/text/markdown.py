@@ -42,6 +42,7 @@ _URL = re.compile(  # brackets are its own where it goes on as in "?a[1]=2"; oth
     r"(?P<said>(?:https?://|www\.)(?:[^\s<>\"`【】|\[]|\[(?!\s*\w[^\]\n]{0,60}\](?:\[\s*\w[^\]\n]{0,60}\])*(?![=&/\[])))+"
     r"(?<![.,;:!?'\")*_]))"
 )
+_RAISED = re.compile(r"<sup>[^<>\n]{1,60}</sup>", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _STRONG = re.compile(r"(\*\*|__|~~)(?=\S)[^\n]{1,500}?(?<=\S)\1")
@@ -225,13 +226,15 @@ def _read_inside(text: str, block: Block, closed: list[Span], signs: list[Span])
     own: list[Span] = []
     markers: list[Span] = []  # links that are citation markers
     comments = text.rfind("-->", block.start, block.end) + 3
-    for pattern in (_CODE, _FORMULA, _LINK, _URL, _COMMENT, _TAG):
+    for pattern in (_CODE, _FORMULA, _LINK, _URL, _COMMENT, _RAISED, _TAG):
         taken = sorted(own + markers)
         for match in pattern.finditer(text, block.start, comments if pattern is _COMMENT else block.end):
             if not is_apart(taken, *match.span()):
                 continue
-            if pattern is _LINK and not match[1] and _marks(match["said"]):
+            if pattern in (_RAISED, _LINK) and _marks(match):
                 markers.append(match.span())
+                continue
+            if pattern is _RAISED:
                 continue
             own.append(match.span())
             start, end = match.span("said") if "said" in pattern.groupindex else (match.end(), match.end())
@@ -246,6 +249,9 @@ def _read_inside(text: str, block: Block, closed: list[Span], signs: list[Span])
     closed += own
 
 
-def _marks(said: str) -> bool:
-    """Whether a link's text is a citation marker, with brackets of its own or not."""
-    return any(re.fullmatch(marker_pattern(), each, re.IGNORECASE) for each in (said, f"[{said}]"))
+def _marks(match: re.Match[str]) -> bool:
+    """Whether what is raised, or a link, is a citation marker, or a link's text is one ("[[1]](target)")."""
+    marker = re.compile(marker_pattern(), re.IGNORECASE)
+    whole = marker.match(match.string, match.start())
+    said = match.groupdict().get("said", "")
+    return (whole is not None and whole.end() == match.end()) or marker.fullmatch(said) is not None

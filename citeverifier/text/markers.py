@@ -1,9 +1,9 @@
 """Citation markers in a text: where they stand, what they point to, and the text without them.
 
 Known: `[1]`, `[1,2]`, `[1 and 2-4]`, `[1][2]`, `[1]-[3]`, `[Doc 1]`, `[citation:1]`, `(Source 1)`, `[^1]`,
-`[1](target)`, `<sup>1</sup>`, `【1】`, `[1†source]`, `【4:0†source】`; before or after the full stop. Markers are taken out
-*before* sentences are split, with their offsets, so that a splitter sees plain prose and every place in the plain text
-is known in the original.
+`[1](target)`, `<sup>1</sup>`, `【1】`, `[1†source]`, `【4:0†source】`; before or after the full stop. Markers are taken
+out *before* sentences are split, with their offsets, so that a splitter sees plain prose and every place in the plain
+text is known in the original.
 """
 
 from __future__ import annotations
@@ -56,10 +56,13 @@ def marker_pattern() -> str:
     rest = rf"{more}(?:\s*{separator()}\s*{number}{more})*\s*"
     square = rf"\\?[\[［]\s*{number}{rest}\\?[\]］]"
     raised = r"(?:(?<=[^\W\d_]{4})|(?<=[.,;:!?)\"”’]))"  # "m<sup>2</sup>" is a unit
-    return (
-        rf"{square}(?:{TARGET}|\s?[-–—]\s?{square})?|【\s*{number}{rest}】|\(\s*{label}{bare}{rest}\)"
-        rf"|{raised}<sup>\s*{number}{rest}</sup>"
+    shapes = (
+        rf"{square}(?:\s?[-–—]\s?{square})?",
+        rf"【\s*{number}{rest}】",
+        rf"\(\s*{label}{bare}{rest}\)",
+        rf"{raised}<sup>\s*{number}{rest}</sup>",
     )
+    return rf"(?:{'|'.join(shapes)})(?:{TARGET})?"
 
 
 @cache
@@ -159,7 +162,7 @@ def _numbers(marker: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]
     """The 0-based positions of a marker and its printed numbers out of range."""
     positions: dict[int, None] = {}
     outside: dict[int, None] = {}
-    marker = re.sub(rf"\]{TARGET}\Z", "]", marker)
+    marker = re.sub(rf"(?<=[\]］】)>]){TARGET}\Z", "", marker)
     for item in re.split(separator(), marker, flags=re.IGNORECASE):
         numbers = re.sub(r"(?<=\d):.*", "", item.split("†")[0], flags=re.DOTALL)
         part = _PART.search(numbers)
@@ -194,6 +197,16 @@ def wrapped(text: str, start: int, end: int) -> Span:
             if after := re.compile(closing.replace("(?P=sign)", re.escape(sign))).match(text, end):
                 start, end, grown = before.start(), after.end(), True
     return start, end
+
+
+def opening_before(text: str, place: int) -> int:
+    """Where what may be put around a marker at `place` begins; `place` itself where nothing is."""
+    found = True
+    while found:
+        tries = (opening.search(text, max(0, place - _AROUND), place) for opening, _ in _WRAPPERS)
+        found = next((match for match in tries if match), None)
+        place = found.start() if found else place
+    return place
 
 
 def remove_markers(text: str, count: int, skip: Sequence[Span] = (), signs: Sequence[Span] = ()) -> Unmarked:

@@ -179,6 +179,8 @@ PIECES = st.sampled_from([
     "The Oder", "The Vistula is 1,047 km long", "[1]", "[2]", "[1, 3]", "[1][2]", "[9]", " [1-2]", "【2†source】",
     "[Doc 1]", "[see]", "[", "]", "1", ", ", " and ", ". ", ".", "\n", "\n\n", "- ", "`", "**", "(", ")", "# ", "> ",
     "http://x.org ", "|", "| a |\n|---|\n", " ", ":", "  ", "\t", "†", "źródło", "Sources:\n", "```\n", '"', "?", "<b>",
+    "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ", "(Doc 2)",
+    "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
 ])  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 

@@ -43,6 +43,20 @@ def bare(text: str, count: int) -> str:
         ('He said "it is so."', [(0,)], 'He said "it is so." [1]'),
         ("A was [1] and B is.", [None, (1,)], "A was [1] and B is [2]."),
         ("See https://x.org/a.", [(0,)], "See https://x.org/a [1]."),
+        ("It is so [1], [2].", [(0, 2)], "It is so [1], [3]."),
+        ("It is so [1], [2].", [(0,)], "It is so [1]."),
+        ("It is so [1] and [2].", [()], "It is so."),
+        ("It is so [1 and 2].", [(2, 3)], "It is so [3 and 4]."),
+        ("It is so (see [2]).", [()], "It is so."),
+        ("It is so (see [2]).", [(0,)], "It is so (see [1])."),
+        ("It is so **[2]**.", [(0,)], "It is so **[1]**."),
+        ("It is so <sup>[2]</sup>.", [()], "It is so."),
+        ("It is settled<sup>2</sup>.", [(0,)], "It is settled<sup>1</sup>."),
+        ("It is so [2](https://a.b).", [(0, 1)], "It is so [1][2](https://a.b)."),
+        ("It is so [^2].", [(0, 1)], "It is so [^1][^2]."),
+        ("It is so (Source 2).", [(0,)], "It is so (Source 1)."),
+        ("It is so [Source: 2].", [(0, 2)], "It is so [Source: 1][Source: 3]."),
+        ("It is known to be so\n[1]. It was.", [(), None], "It is known to be so. It was."),
     ],
 )  # fmt: skip
 def test_changes(text: str, citations: list[tuple[int, ...] | None], expected: str) -> None:
@@ -61,7 +75,34 @@ PROSE = st.sampled_from(
     ["Dr. Smith met prof. Nowak", "It rained a lot in **1997**", "See [it](http://a.b/c)", "Zażółć gęślą jaźń",
      "`x[1]`", "http://a.org/[1]", "He said so", "| a", "```\nx [1]\n```\n"]
 )  # fmt: skip
-ENDS = st.sampled_from([". ", ".\n\n", "\n- ", "\n", "", ", ", '." ', "!", "\n## ", "\n> ", " | ", ".**", " .", "("])
+ENDS = st.sampled_from(
+    [
+        ". ",
+        ".\n\n",
+        "\n- ",
+        "\n",
+        "",
+        ", ",
+        '." ',
+        "!",
+        "\n## ",
+        "\n> ",
+        " | ",
+        ".**",
+        " .",
+        "(",
+        " and ",
+        " (see ",
+        ")",
+        "**",
+        "-",
+        "<sup>",
+        "</sup>",
+        "(http://a.b)",
+        "<br>",
+        "; ",
+    ]
+)
 MARKS = st.lists(st.integers(0, 6).map(str) | st.sampled_from(["2-4", "1†source"]), min_size=1, max_size=3).map(
     lambda items: f"[{', '.join(items)}]"
 )
@@ -84,7 +125,7 @@ def test_code_ends_at_as_many_backticks_as_it_began_with() -> None:
         assert len(read_answer(text, 5, "en").points) == points
 
 
-@settings(max_examples=300)
+@settings(max_examples=3000)
 @given(TEXTS, st.data())
 def test_outside_the_markers_every_byte_stays(text: str, data: st.DataObject) -> None:
     answer = read_answer(text, 5, "en")
