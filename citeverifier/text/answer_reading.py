@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from citeverifier.text.language import words_of_all
+from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, remove_markers
 from citeverifier.text.sentences import sentence_spans
@@ -105,7 +105,7 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
         closed = (*(span for span in closed if span[1] <= listed[0]), listed, *(s for s in closed if s[0] >= listed[1]))
     plain = remove_markers(text, count, closed, markdown.signs)
     statements = tuple(
-        ReadStatement(said, *plain.span(*span), span[0], block.kind, _points(plain, span, runs))
+        ReadStatement(said, *plain.span(*span), span[0], block.kind, _points(plain, span, runs, lang))
         for block in _pieces(blocks, plain)
         for span, runs in _sentences(plain, lang, block)
         if _is_statement(said := plain.text[slice(*span)], block.kind, cites=bool(runs))
@@ -222,14 +222,19 @@ def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
     return kind == "paragraph" or (ends and said >= _CELL_WORDS) or (kind == "item" and (ends or said >= _ITEM_WORDS))
 
 
-def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun]) -> tuple[FactualPoint, ...]:
-    """A sentence of the plain text cut behind each run. A run with no words before it shares the point next to it."""
+def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: str) -> tuple[FactualPoint, ...]:
+    """A sentence of the plain text cut behind each run.
+
+    A run before which nothing is claimed ("According to [1], ...") shares the point next to it.
+    """
     start, end = sentence
     spans: list[Span] = []
     owners: list[int] = []
     for run in runs:
         cut = min(max(plain.place(run.start), start), end)
-        if _says(plain.text[start:cut]):
+        said = set(words(plain.text[start:cut]))
+        leads_in = said <= language(lang).reference_words and _says(plain.text[cut:end])
+        if said and not leads_in:
             spans.append((start, cut))
             start = cut
         owners.append(max(len(spans) - 1, 0))

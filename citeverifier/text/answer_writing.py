@@ -133,7 +133,8 @@ def _is_free(answer: ReadAnswer, place: int) -> bool:
     """Whether markers put there can be taken out again without a trace, and are none of a code's or link's."""
     before, following = answer.text[place - 1 : place], answer.text[place : place + 1]
     joins = before.isspace() or following.isalnum() or following in tuple("([【„“\"'«")
-    return not joins and is_apart(answer.closed, place, place)
+    inside = any(run.start < place < run.end for run in answer.plain.runs)
+    return not joins and not inside and is_apart(answer.closed, place, place)
 
 
 def _grouped_like(style: Style, other: Style) -> Style:

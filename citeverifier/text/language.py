@@ -63,6 +63,7 @@ def language(code: str) -> Language:
         raise RecordError(f"{path}: {error}") from None
 
 
+@cache
 def words_of_all(kind: str) -> frozenset[str]:
     """The words of a kind ("marker_labels", "letters") in every language."""
     return frozenset[str]().union(*(getattr(language(code), kind) for code in LANGUAGES))

@@ -25,9 +25,9 @@ _RULE = re.compile(r"(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$")
 _ITEM = re.compile(r"(?:[-*+•]|(?:\d{1,3}|[a-z])[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _RULING = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _PIPE = re.compile(r"(?<!\\)\|")
-# A footnote, a link's definition, a listed source that is a link: "[^1]: ...", "[name]: target", "[1] ... https://..."
+# A footnote, a link's definition, a listed source that is a link: "[^1]: ...", "[name]: target", "[1] https://..."
 _DEFINITION = re.compile(
-    r"\[(?:\^[^\]\n]+|\d{1,3})\]:[ \t]+\S|\[[^\]\n]+\]:[ \t]+\S+(?:[ \t]+[\"'(].*)?$|\[\d{1,3}\][ \t].*https?://\S+$"
+    r"\[(?:\^[^\]\n]+|\d{1,3})\]:[ \t]+\S|\[[^\]\n]+\]:[ \t]+\S+(?:[ \t]+[\"'(].*)?$|\[\d{1,3}\][ \t]+<?https?://\S+$"
 )
 # What stands before an answer: the properties of a Markdown file, a model's thoughts, finished or not.
 _PREAMBLE = re.compile(r"\s*(?:---[ \t]*\n[\w-]+:.*?\n---[ \t]*(?:\n|\Z)|<think>(?:.*?</think>|.*))", re.DOTALL)

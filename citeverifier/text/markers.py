@@ -242,7 +242,7 @@ def cut_of(text: str, run: MarkerRun) -> tuple[int, int, str]:
         while text[end : end + 1] and text[end] in SPACES:
             end += 1
         return run.start, end, ""
-    if following.isalnum() or following in tuple("([„“\"'«"):
+    if following.isalnum() or following in tuple("([„“\"'«`"):
         return run.start, end, " " if before == run.start else ""
     return before, end, ""
 

@@ -125,7 +125,7 @@ def test_code_ends_at_as_many_backticks_as_it_began_with() -> None:
         assert len(read_answer(text, 5, "en").points) == points
 
 
-@settings(max_examples=3000)
+@settings(max_examples=300)
 @given(TEXTS, st.data())
 def test_outside_the_markers_every_byte_stays(text: str, data: st.DataObject) -> None:
     answer = read_answer(text, 5, "en")
