@@ -4,7 +4,7 @@
 
 (a) The five schemes one after the other with the shared score cache (cite_list by top_k), as `eval.py -m` runs them,
     against asking each alone: seconds, pairs asked, distinct pairs, pairs that were scored.
-(b) cite_separate by late interaction, as it comes, in int8, in float32 and with onnxruntime, and by the cross-encoder
+(b) cite_separate by late interaction, as it comes, in float32 and with onnxruntime, and by the cross-encoder
     on the same backbone: pairs a second. The last three take a third of the examples. Beside it the tokens that each
     reads: what sharing can give at most. Then late interaction and the cross-encoder by the number of statements, each
     over ten documents of 80 words.
@@ -94,7 +94,6 @@ def shapes(late: str, cross: str, found: Sequence[Example], rounds: int) -> dict
     third = found[: max(1, len(found) // 3)]
     asked: dict[str, Callable[[], dict[str, float]]] = {
         "late_interaction": partial(ask, CiteSeparate(), late, found, None),
-        "late, int8": partial(ask, CiteSeparate(), late, found, None, dtype="int8"),
         "late, float32": partial(ask, CiteSeparate(), late, third, None, dtype="float32"),
         "late, onnxruntime": partial(ask, CiteSeparate(), late, third, None, runtime="onnx"),
         "cross_encoder": partial(ask, CiteSeparate(), cross, third, None),

@@ -64,20 +64,6 @@ def torch_dtype(bf16: bool) -> torch.dtype:
     return torch.bfloat16 if bf16 else torch.float32
 
 
-def in_int8(module: Any) -> Any:
-    """The module with its linear layers in int8 (weights fixed, activations as they come); on a CPU only."""
-    import warnings
-
-    import torch
-    from torch.ao.quantization import quantize_dynamic
-
-    if torch.cuda.is_available():
-        raise ValueError("dtype=int8: expected a machine without a GPU, got one with CUDA; use dtype=auto")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch.ao is to go one day; its successor is a package of its own
-        return quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8)  # type: ignore[no-untyped-call]
-
-
 def pretrained(kind: Any, path: str, bf16: bool) -> Any:
     """A model of a transformers Auto class, in eval mode, in its number format, on this process's device."""
     return kind.from_pretrained(path, dtype=torch_dtype(bf16)).eval().to(own_device())

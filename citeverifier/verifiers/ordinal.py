@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.models.contradiction import READER, contradicted
-from citeverifier.models.device import Dtype, in_int8, own_device, runs_bf16, torch_dtype
+from citeverifier.models.device import Dtype, own_device, runs_bf16, torch_dtype
 from citeverifier.paths import LATEST
 from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
 from citeverifier.text.language import language
@@ -44,14 +44,13 @@ class OrdinalVerifier(Scorer):
     Args:
         path: checkpoint folder, installed package or hub id; None takes the last finished training run, else the
             citeverifier-small package.
-        dtype: "float32", "bfloat16", or "auto": bfloat16 where that is faster; also "int8", on a
-            CPU the fastest, but not of a cross-encoder.
+        dtype: "float32", "bfloat16", or "auto": bfloat16 where that is faster.
         compile: compile the model first (torch.compile); pays off over many pairs.
         runtime: "torch", "onnx" (onnxruntime, in float32; late interaction only), or "auto": torch where installed.
 
     Raises:
         FileNotFoundError: no checkpoint there, with the command that makes one.
-        ValueError: not one of ours, or rendered in another way than this release does; int8 of a cross-encoder.
+        ValueError: not one of ours, or rendered in another way than this release does.
     """
 
     name = "citeverifier"
@@ -59,7 +58,7 @@ class OrdinalVerifier(Scorer):
     def __init__(
         self,
         path: str | None = None,
-        dtype: Dtype | Literal["int8"] = "auto",
+        dtype: Dtype = "auto",
         compile: bool = False,
         runtime: Runtime = "auto",
     ) -> None:
@@ -75,7 +74,7 @@ class OrdinalVerifier(Scorer):
             self.number_format: tuple[object, ...] = ("onnx",)
             self.engine = self._onnx_engine(dtype, compile)
         else:
-            self.number_format = ("int8",) if dtype == "int8" else (runs_bf16(dtype),)
+            self.number_format = (runs_bf16(dtype),)
             self.engine = self._torch_engine(dtype, compile)
         words = [language(code).quantities for code in LANGUAGES]
         self.numbers = NumberCheck(self.config.number_weights, words) if self.config.number_weights else None
@@ -92,24 +91,16 @@ class OrdinalVerifier(Scorer):
             raise ValueError(f"{self.path}: expected late interaction for onnxruntime, got {self.config.shape}")
         return OnnxEngine(self.folder, self.config)
 
-    def _torch_engine(self, dtype: Dtype | Literal["int8"], compile: bool) -> Any:
+    def _torch_engine(self, dtype: Dtype, compile: bool) -> Any:
         from citeverifier.models.checkpoint import load_checkpoint
         from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
         from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
         from citeverifier.models.late_interaction_engine import LateInteractionEngine
         from citeverifier.models.late_interaction_tokens import position_limit
 
-        int8, crossed = dtype == "int8", self.config.shape == "cross_encoder"
-        if int8 and crossed:
-            raise ValueError(
-                f"verifier.dtype=int8: {self.path} is a cross-encoder, whose scores suffer from it; use dtype=auto"
-            )
-        model, tokenizer, _ = load_checkpoint(self.folder, torch_dtype(dtype != "int8" and runs_bf16(dtype)))
+        crossed = self.config.shape == "cross_encoder"
+        model, tokenizer, _ = load_checkpoint(self.folder, torch_dtype(runs_bf16(dtype)))
         model.to(own_device())
-        if int8:
-            model.encoder = in_int8(model.encoder)
-            if model.reader is not None:
-                model.reader.layers = in_int8(model.reader.layers)
         length, context = self.config.max_length, self.config.reads_context
         if crossed:
             engine: Any = CrossEncoderEngine(model, CrossEncoderInputs(tokenizer, length, context))

@@ -129,6 +129,6 @@ def test_what_it_cannot_run_is_said(exported: Path, tmp_path: Path, tiny: Any) -
     with pytest.raises(FileNotFoundError, match=r"expected encoder.onnx and head.onnx .*citeverifier export"):
         OrdinalVerifier(str(made), runtime="onnx")
     with pytest.raises(ValueError, match="expected dtype auto or float32"):
-        OrdinalVerifier(str(exported), dtype="int8", runtime="onnx")
+        OrdinalVerifier(str(exported), dtype="bfloat16", runtime="onnx")
     with pytest.raises(ValueError, match=r"verifier\.runtime: expected one of auto, torch, onnx, got 'tpu'"):
         OrdinalVerifier(str(exported), runtime="tpu")  # type: ignore[arg-type]

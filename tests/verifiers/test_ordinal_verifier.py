@@ -1,4 +1,4 @@
-"""The trained verifier's options: int8, and what a cross-encoder refuses."""
+"""The trained verifier's options: its number format, and what it refuses."""
 
 from __future__ import annotations
 
@@ -36,19 +36,13 @@ def folder(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return make
 
 
-def test_int8_scores_nearly_the_same_and_is_told_apart(folder: Any) -> None:
+def test_number_formats_score_nearly_the_same_and_are_told_apart(folder: Any) -> None:
     path = folder("late_interaction")
-    exact, small = OrdinalVerifier(path, dtype="float32"), OrdinalVerifier(path, dtype="int8")
-    expected, in_int8 = (v.score(PAIRS, Support.FULL).values for v in (exact, small))
+    exact, small = OrdinalVerifier(path, dtype="float32"), OrdinalVerifier(path, dtype="bfloat16")
+    expected, rounded = (v.score(PAIRS, Support.FULL).values for v in (exact, small))
     assert np.ptp(expected) > 0.05
-    assert 0 < np.abs(in_int8 - expected).max() < 0.02
-    formats = [OrdinalVerifier(path, dtype=dtype).fingerprint for dtype in ("float32", "bfloat16", "int8")]
-    assert len(set(formats)) == 3
-
-
-def test_a_cross_encoder_refuses_int8(folder: Any) -> None:
-    with pytest.raises(ValueError, match="is a cross-encoder"):
-        OrdinalVerifier(folder("cross_encoder"), dtype="int8")
+    assert 0 < np.abs(rounded - expected).max() < 0.02
+    assert exact.fingerprint != small.fingerprint
 
 
 def test_an_unknown_number_format_is_an_error(folder: Any) -> None:
