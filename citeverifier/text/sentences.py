@@ -9,11 +9,14 @@ from typing import Any
 
 from citeverifier.text.language import language
 from citeverifier.text.markers import Span
+from citeverifier.text.words import words
 
 _LONGEST = 5000  # characters: no sentence that people write has more
 _END = re.compile(r"[.!?…][\"'”’»)\]]*\s+")
 _LONG_END = re.compile(rf"(?<=[^\W\d]{{7}}){_END.pattern}")
 _SPACE = re.compile(r"\s+")
+_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"[\d.,:/–-]+|[ivxlc]+")
 
 
 @cache
@@ -67,5 +70,25 @@ def _pieces(text: str) -> Iterator[str]:
 def _goes_on(before: str, after: str, lang: str) -> bool:
     """Whether what the splitter took for the end of a sentence is the end of an abbreviation."""
     known = language(lang)
-    last, first = before.split()[-1].lstrip("(").lower(), after.split()[0].strip(",;:").lower()
-    return last in known.never_last or (last in known.seldom_last and first not in known.stop_words | known.pronouns)
+    *said, last = before.rsplit(maxsplit=2)
+    last, first = last.lstrip('([„“"'), after.split(maxsplit=1)[0].strip("(),;:").lower()
+    # "Red." is a name where a sentence goes on; at its start a capital tells nothing.
+    forms = {last} if said else {last, last.lower()}
+    if forms & known.never_last:
+        return not (len(last) == 2 and said and said[-1][-1].isdigit())  # a letter behind a number is a unit: "5 m."
+    if forms & known.seldom_last:
+        return first not in known.stop_words | known.pronouns | known.opening_words | known.conjunctions
+    return _DIGIT.sub("0", last) in known.mostly_last and (first in known.never_first or _only_opens(before, lang))
+
+
+def _only_opens(text: str, lang: str) -> bool:
+    """Whether a sentence, or its last clause, is small words, numbers and months: no verb, so it is not over.
+
+    "W 1918 r." or "..., a pod koniec XX w." before a capital say when something was, not what; after a clause with more
+    words in it the same abbreviations mostly end a sentence.
+    """
+    known = language(lang)
+    clause = words(text.rpartition(", ")[2])
+    said = clause if clause and clause[0] in known.conjunctions else words(text)
+    small = known.opening_words | known.conjunctions | set(known.quantities["months"])
+    return all(word in small or _NUMBER.fullmatch(word) for word in said)
