@@ -127,7 +127,7 @@ def without_sources(
         head, colon, inline = first.partition(":")
         following = text[block.start + len(first) :].strip().partition("\n")[0]
         if _names(first, headings) and following and _is_entry(following):
-            ends = (other.start for other in blocks[number + 1 :] if _opens_section(text, other))
+            ends = (other.start for other in blocks[number + 1 :] if other.kind == "heading" and other.row is None)
             end = next(ends, len(text))
             return [*blocks[:number], *(other for other in blocks[number + 1 :] if other.start >= end)], (
                 block.start,
@@ -148,11 +148,6 @@ def _is_entry(line: str) -> bool:
     """Whether a line below a heading is a source: it begins as an item, holds a URL, or is no whole sentence."""
     bare = _MARKS.sub("", line).rstrip().rstrip(_CLOSERS)
     return bool(_ENTRY.match(line) or "://" in line) or not (bare.endswith(_ENDS) and len(words(bare)) >= _ITEM_WORDS)
-
-
-def _opens_section(text: str, block: Block) -> bool:
-    said = text[block.start : block.end].strip()
-    return (block.kind == "heading" and block.row is None) or re.fullmatch(r"\*\*[^*\n]+\*\*:?", said) is not None
 
 
 def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:

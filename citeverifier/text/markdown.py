@@ -20,6 +20,7 @@ Kind = Literal["paragraph", "item", "heading", "cell"]
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _QUOTE = re.compile(r"(?:[ \t]{0,3}>[ \t]?)+")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
+_BOLD_LINE = re.compile(r"(?=(\*\*|__)(?!\s)[^*\n]*[^*\n.!?…]\1:?$)")  # a line of its own that is no sentence
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*$")
 _RULE = re.compile(r"(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$")
 _ITEM = re.compile(r"(?:[-*+•]|(?:\d{1,3}|[a-z])[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
@@ -168,7 +169,7 @@ class _Lines:
             pass
         elif not goes_on and not self.in_list and re.match(r" {4}|\t", self.text[line.begin : line.end]):
             self.closed.append((line.begin, line.end))
-        elif heading := _HEADING.match(said):
+        elif heading := _HEADING.match(said) or (None if goes_on else _BOLD_LINE.match(said)):
             self.in_list = False
             self._add("heading", line, heading.end())
         elif goes_on and self.blocks[-1].kind == "paragraph" and _UNDERLINE.match(said):

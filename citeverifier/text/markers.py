@@ -57,7 +57,7 @@ def marker_pattern() -> str:
     square = rf"\\?[\[［]\s*{number}{rest}\\?[\]］]"
     raised = r"(?:(?<=[^\W\d_]{4})|(?<=[.,;:!?)\"”’]))"  # "m<sup>2</sup>" is a unit
     shapes = (
-        rf"{square}(?:\s?[-–—]\s?{square})?",
+        rf"{square}(?:[{SPACES}]?[-–—][{SPACES}]?{square})?",
         rf"【\s*{number}{rest}】",
         rf"\(\s*{label}{bare}{rest}\)",
         rf"{raised}<sup>\s*{number}{rest}</sup>",

@@ -80,6 +80,19 @@ def test_every_kind_of_block() -> None:
         ("It is at a.org, www.a.org/b[1]=2![A map](m.png)", ["It is at a.org, www.a.org/b[1]=2"]),
         ("It is so<sup>[1]</sup>.", ["It is so."]),
         ("2 * 3 * 4 is 24, and a_b_c is a name.", ["2 * 3 * 4 is 24, and a_b_c is a name."]),
+        ("Is it so? It is so.", ["It is so."]),
+        ("**About it**\nIt is so.\n**It was so.**", ["It is so.", "It was so."]),
+        ("Sources: [1], [2]", []),
+        ("This is stated in documents [1] and [2].", []),
+        ("[1] https://x.org", []),
+        ("[^1]: A book. It is long.", []),
+        ("[Note]: It is so [1].", ["[Note]: It is so."]),
+        ("---\ntitle: It is so.\n---\nIt was so.", ["It was so."]),
+        ("<think>It is so [1].\n\nHm.</think>\nIt was so.", ["It was so."]),
+        ("<think>It is so [1].", []),
+        ("Let $$y[1] = 2$$ hold.", ["Let y[1] = 2 hold."]),
+        ("It is so.<br>It was so.", ["It is so.", "It was so."]),
+        ("<ul><li>It is so [1]</li><li>It was so [2]</li></ul>", ["It is so", "It was so"]),
     ],
 )  # fmt: skip
 def test_what_is_a_statement(text: str, expected: list[str]) -> None:
@@ -96,6 +109,24 @@ def test_a_list_of_sources_says_nothing(text: str, lang: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "lang", "expected"),
+    [
+        ("It is so [1].\n\n## Sources\n\n- [1] A book\n\n## More\n\nIt was so [2].", "en", ["It is so.", "It was so."]),
+        ("It is so [1].\n\n**Sources**\n[1] A book\n\n**More**\n\nIt was so.", "en", ["It is so.", "It was so."]),
+        ("## Źródła\n\nWisła ma źródła w Beskidach [2].\n\n## Miasta\n\nKraków leży nad Wisłą.", "pl",
+         ["Wisła ma źródła w Beskidach.", "Kraków leży nad Wisłą."]),
+        ("It is so.\n\n3. References\nA. Author, A Book", "en", ["It is so."]),
+        ("It is so.\n\n**Sources:** [1] A book, [2] a page\n\nIt was so.", "en", ["It is so.", "It was so."]),
+        ("It is so.\n\nSource:\nhttps://x.org", "en", ["It is so."]),
+    ],
+)  # fmt: skip
+def test_a_list_of_sources_ends_at_the_next_heading_and_prose_is_none(
+    text: str, lang: str, expected: list[str]
+) -> None:
+    assert [statement.text for statement in read_answer(text, 10, lang).statements] == expected
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("It is so [1].", [("It is so.", (0,))]),
@@ -106,6 +137,8 @@ def test_a_list_of_sources_says_nothing(text: str, lang: str) -> None:
         ("A was born [1], not in Rome.", [("A was born", (0,)), (", not in Rome.", ())]),
         ("[1] A was born [2].", [("A was born.", (0,)), ("A was born.", (1,))]),
         ("It is so [1].[2]", [("It is so.", (0,)), ("It is so.", (1,))]),
+        ("It is so [1], [2] and [3], not so.", [("It is so", (0, 1, 2)), (", not so.", ())]),
+        ("According to [1], A was born.", [("According to, A was born.", (0,))]),
     ],
 )
 def test_factual_points(text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
@@ -124,6 +157,10 @@ def test_factual_points(text: str, expected: list[tuple[str, tuple[int, ...]]]) 
         ("pl", "Według prof. Nowaka [1] tak było.\n[2] Potem nie.",
          [("Według prof. Nowaka tak było.", (0,)), ("Potem nie.", (1,))]),
         ("en", "First it was so.[1]Then it was not.[2]", [("First it was so.", (0,)), ("Then it was not.", (1,))]),
+        ("en", "It is known to be so\n[1]. It was\n[2], too.",
+         [("It is known to be so.", (0,)), ("It was, too.", (1,))]),
+        ("en", "It is so.\n[1]\nIt was so.\n[2]", [("It is so.", (0,)), ("It was so.", (1,))]),
+        ("en", "| It is so | [1] and [2] |\n| River | 5 km [3] |", [("It is so", (0, 1)), ("River  5 km", (2,))]),
     ],
 )  # fmt: skip
 def test_sentences_with_their_citations(lang: str, text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
@@ -150,7 +187,9 @@ def test_a_thousand_sentences() -> None:
     assert [s.positions for s in read_answer(text, 9, "en").statements] == [(i % 9,) for i in range(1000)]
 
 
-@pytest.mark.parametrize("sign", ["*a", "[", "[a", "`", "| ", "<a", "http://", "_", "**", "> ", "- "])
+@pytest.mark.parametrize(
+    "sign", ["*a", "[", "[a", "`", "| ", "<a", "http://", "_", "**", "> ", "- ", "<!-- ", "<br>", "(see "]
+)
 def test_long_nonsense_is_read(sign: str) -> None:
     assert read_answer(sign * 5000, 3, "en").plain.runs == ()
 
