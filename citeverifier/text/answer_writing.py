@@ -152,13 +152,14 @@ def _run_style(text: str, run: MarkerRun) -> Style:
     comma = re.search(rf"\s*{separator()}\s*", said, re.IGNORECASE)
     dash = re.search(r"\d\s*([-–—])\s*\D*\d", re.sub(r"†[^,;]*", "", said))
     before = spaces_before(text, run.start)
+    between = text[first.end : others[0].start] if others else ""
     return Style(
         opening=opening,
         closing=closing,
         prefix=prefix[1] if prefix else "",
         suffix=suffix.group() if suffix else "",
         separator=comma.group() if comma else ", " if dash else None,
-        between=text[first.end : others[0].start] if others else "",
+        between="" if re.search(r"[-–—]", between) else between,
         dash=dash[1] if dash else None,
         gap=" " if not before or text[before - 1] == "\n" else text[before : run.start],
     )

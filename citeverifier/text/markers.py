@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from citeverifier.text.language import words_of_all
@@ -21,6 +21,7 @@ _PART = re.compile(r"(\d+)(?:\D*?[-–—]\D*(\d+))?")
 SPACES = " \t\u00a0"
 OPENING = ("[", "【", "［", "(", "<", "*", "\\")  # signs with which a marker, or what is put around it, may begin
 TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # of a link, perhaps with a title
+_DASH = re.compile(rf"[{SPACES}]*[-–—][{SPACES}]*")
 _AROUND = 60  # characters before a marker in which what is put around it begins
 # What is put around markers, "(see [1])", "**[1]**", "[[1]](target)", "<sup>[1]</sup>": its beginning, its end.
 _WRAPPERS = (
@@ -54,10 +55,9 @@ def marker_pattern() -> str:
     number = rf"(?:{label})?{bare}"
     more = rf"(?:\s*[-–—]\s*{number}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?"
     rest = rf"{more}(?:\s*{separator()}\s*{number}{more})*\s*"
-    square = rf"\\?[\[［]\s*{number}{rest}\\?[\]］]"
     raised = r"(?:(?<=[^\W\d_]{4})|(?<=[.,;:!?)\"”’]))"  # "m<sup>2</sup>" is a unit
     shapes = (
-        rf"{square}(?:[{SPACES}]?[-–—][{SPACES}]?{square})?",
+        rf"\\?[\[［]\s*{number}{rest}\\?[\]］]",
         rf"【\s*{number}{rest}】",
         rf"\(\s*{label}{bare}{rest}\)",
         rf"{raised}<sup>\s*{number}{rest}</sup>",
@@ -144,13 +144,19 @@ def is_apart(spans: Sequence[Span], start: int, end: int) -> bool:
 def find_markers(text: str, count: int, skip: Sequence[Span] = ()) -> list[Marker]:
     """The markers of a text whose answer may cite `count` documents, in order.
 
-    In the spans of `skip` (in order, apart) nothing is a marker: code, links.
+    In the spans of `skip` (in order, apart) nothing is a marker: code, links. The second marker of "[1]-[3]" points to
+    what lies between, too.
     """
-    return [
-        Marker(*match.span(), *_numbers(match.group(), count))
-        for match in re.finditer(marker_pattern(), text, re.IGNORECASE)
-        if is_apart(skip, *match.span())
-    ]
+    markers: list[Marker] = []
+    for match in re.finditer(marker_pattern(), text, re.IGNORECASE):
+        if is_apart(skip, *match.span()):
+            marker = Marker(*match.span(), *_numbers(match.group(), count))
+            joined = markers and marker.positions and _DASH.fullmatch(text, markers[-1].end, marker.start)
+            if joined and markers[-1].positions:  # "[1]-[3]"
+                between = range(markers[-1].positions[-1] + 1, marker.positions[0])
+                marker = replace(marker, positions=(*between, *marker.positions))
+            markers.append(marker)
+    return markers
 
 
 def may_begin_marker(text: str) -> bool:
@@ -174,7 +180,7 @@ def _numbers(marker: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:
-    between = re.compile(rf"[{SPACES}]*(?:{separator()}[{SPACES}]*)?", re.IGNORECASE)
+    between = re.compile(rf"[{SPACES}]*(?:(?:{separator()}|[-–—])[{SPACES}]*)?", re.IGNORECASE)
     groups: list[list[Marker]] = []
     for marker in markers:
         if groups and between.fullmatch(text, groups[-1][-1].end, marker.start):

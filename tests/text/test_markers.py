@@ -35,7 +35,7 @@ SHAPES = [
     ("It is so [1], [2].", "It is so.", [(0,), (1,)]),
     ("It is so [1],[2] and [3].", "It is so.", [(0,), (1,), (2,)]),
     ("Tak jest [1] i [3]; [4], bo tak.", "Tak jest, bo tak.", [(0,), (2,), (3,)]),
-    ("It is so [2]-[4].", "It is so.", [(1, 2, 3)]),
+    ("It is so [2]-[4].", "It is so.", [(1,), (2, 3)]),
     ("It is so [1 and 2].", "It is so.", [(0, 1)]),
     ("Tak jest [1, 2 oraz 3].", "Tak jest.", [(0, 1, 2)]),
     ("It is so ([2]).", "It is so.", [(1,)]),
