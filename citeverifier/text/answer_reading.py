@@ -24,6 +24,7 @@ _CLOSERS = "\"'”’»)]*_"
 _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
 _CELL_WORDS = 3  # "approx." in a table says nothing
 _ENTRY = re.compile(r"[-*+•|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
+_NUMBERED = re.compile(r"\A[\s#*_]*\d{1,2}[.)]\s+")
 _MARKS = re.compile(r"\[[^\]\n]*\]")
 
 
@@ -140,8 +141,7 @@ def without_sources(
 
 def _names(text: str, headings: frozenset[str]) -> bool:
     """Whether a text is one of the headings, perhaps numbered."""
-    said = words(text)
-    return " ".join(said[said[:1] != [] and said[0].isdigit() :]) in headings
+    return " ".join(words(_NUMBERED.sub("", text))) in headings
 
 
 def _is_entry(line: str) -> bool:
