@@ -103,7 +103,10 @@ def fix(
 _LIMITS = Settings()
 
 
-@app.command(epilog="Exit codes: 0 stopped by a signal, 2 wrong use. CITEVERIFIER_TOKEN or --token-file sets a token.")
+@app.command(
+    epilog="Exit codes: 0 stopped by a signal, 1 the same with requests that got no answer in time, 2 wrong use. "
+    "CITEVERIFIER_TOKEN or --token-file sets a token."
+)
 @plain_errors()
 def serve(
     model: Model = None,
