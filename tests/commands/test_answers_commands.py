@@ -70,7 +70,9 @@ def test_a_bad_record_is_named_and_the_rest_goes_on(file: Path) -> None:
     assert "got the keys id, answer" in told[0]
     assert f"unread: {file}:3: expected one JSON object a line, got b'{{'" in told[1]
     assert told[2].endswith(":4: expected a JSON object, got list")
-    assert told[3].endswith(":5: documents[0]: expected a string or an object with 'text', got int")
+    assert told[3].endswith(
+        ":5: documents[0]: expected a string or an object with 'text' (or LangChain's 'page_content'), got int"
+    )
     assert told[4] == "4 of 5 records could not be read"
 
 
