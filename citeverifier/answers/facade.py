@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, TypeAlias, overload
 
@@ -14,7 +14,7 @@ from citeverifier.answers.answer_record import AnswerRecord, DocumentLike, to_do
 from citeverifier.answers.answer_results import RewrittenAnswer, VerifiedAnswer
 from citeverifier.answers.cite_answers import cite_answers
 from citeverifier.answers.correction.by_support import BySupport
-from citeverifier.answers.fix_answers import fix_answers
+from citeverifier.answers.fix_answers import fix_answers, stream
 from citeverifier.answers.fixed_points import Count
 from citeverifier.answers.judging import Judge
 from citeverifier.answers.verify_answers import verify_answers
@@ -32,7 +32,7 @@ class CiteVerifier:
         verifier = CiteVerifier.from_pretrained("org/name")
         result = verifier.verify("The Vistula is 1,047 km long [1].", [{"title": "Vistula", "text": "..."}])
 
-    Every method but `score` takes one answer with its documents, or lists of both: a batch, asked at once. Documents
+    `verify`, `cite` and `fix` take one answer with its documents, or lists of both: a batch, asked at once. Documents
     are `Document`s, {"title", "text"} mappings or strings; `[1]` in an answer is the first. `question` helps verifiers
     that read it. `lang` None: the words of each answer tell its language; a call warns of answers in another one.
 
@@ -128,6 +128,18 @@ class CiteVerifier:
         """
         results = self.fix_records(_records(answer, documents, question, lang), count)
         return results[0] if isinstance(answer, str) else results
+
+    def fix_stream(
+        self, chunks: Iterable[str], documents: Documents, question: Text = None, *, lang: Text = None,
+        count: Count = "free",
+    ) -> Iterator[str]:  # fmt: skip
+        """`fix` of an answer that is still being written: its chunks come out corrected.
+
+        Text passes at once, a marker when its factual point closes. `lang` None: the words of the question and of the
+        answer so far tell.
+        """
+        (record,) = _records("", documents, question, lang)
+        return stream(chunks, record.documents, self._method(), lang=lang, question=question, count=count)
 
     def verify_records(self, records: Sequence[AnswerRecord]) -> list[VerifiedAnswer]:
         """`verify` for records, as files hold them."""

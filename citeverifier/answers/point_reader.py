@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
+from citeverifier.text.language import guess_language
 from citeverifier.text.markers import find_markers, marker_pattern, may_begin_marker, spaces_before
 
 _OPENING = ("[", "【")
@@ -34,10 +35,13 @@ class Closing:
 
 
 class PointReader:
-    """Takes an answer in chunks; `count` documents may be cited."""
+    """Takes an answer in chunks; `count` documents may be cited.
 
-    def __init__(self, count: int, lang: str) -> None:
-        self.count, self.lang = count, lang
+    `lang` None: at each closing, the words of the question and of the text so far tell.
+    """
+
+    def __init__(self, count: int, lang: str | None, question: str | None = None) -> None:
+        self.count, self.lang, self.question = count, lang, question or ""
         self.text = ""
         self.closed = 0  # everything before is decided
         self._ended = False
@@ -56,7 +60,8 @@ class PointReader:
             if end is None:
                 self._seen = start
                 return
-            answer = read_answer(self.text[:end], self.count, self.lang)
+            text = self.text[:end]
+            answer = read_answer(text, self.count, self.lang or guess_language(f"{self.question}\n{text}"))
             self.closed = self._seen = end
             yield Closing(answer, tuple(point for point in answer.points if point.run and point.run.start >= start))
         place = max(self.text.rfind(sign, self.closed) for sign in _OPENING)

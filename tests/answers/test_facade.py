@@ -65,6 +65,31 @@ def test_answers_in_another_language_are_warned_of_once_a_call(verifier: CiteVer
         call(ANSWER, DOCUMENTS)
 
 
+POLISH = "Wisła jest najdłuższą rzeką w Polsce [2]. Kraków leży nad Wisłą, np. przy ujściu Rudawy [1]."
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("answer", [ANSWER, f"{ANSWER} The Vistula is long [2].", POLISH, "No markers."])
+def test_a_stream_is_what_fix_makes_of_the_whole(verifier: CiteVerifier, answer: str, size: int) -> None:
+    chunks = [answer[i : i + size] for i in range(0, len(answer), size)]
+    documents = [DOCUMENTS[0], {"page_content": DOCUMENTS[1]}, {"text": "Wisła jest najdłuższą rzeką w Polsce."}]
+    assert "".join(verifier.fix_stream(chunks, documents)) == verifier.fix(answer, documents).text
+    kept = verifier.fix_stream(iter(chunks), documents, "Which?", lang="en", count="kept")
+    assert "".join(kept) == verifier.fix(answer, documents, lang="en", count="kept").text
+
+
+def test_what_a_stream_cannot_take_is_said(verifier: CiteVerifier) -> None:
+    for handed, message in {
+        (ANSWER, ("a", 5)): r"documents\[1\]: expected a string",
+        (ANSWER, ("a",), 5): "question: expected a string, got int",
+        ((b"a",), ("a",)): "chunk: expected a string, got bytes",
+    }.items():
+        with pytest.raises(RecordError, match=message):
+            list(verifier.fix_stream(*handed))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="count: expected kept or free"):
+        verifier.fix_stream(ANSWER, DOCUMENTS, count="all")  # type: ignore[arg-type]
+
+
 def test_without_documents_it_is_said_why_nothing_is_cited(verifier: CiteVerifier) -> None:
     for result in (verifier.cite("Kraków lies on the Vistula.", []), verifier.fix(ANSWER, [])):
         assert [change.reason for change in result.changes] == ["the answer has no documents"]

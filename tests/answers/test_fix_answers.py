@@ -209,6 +209,19 @@ def test_text_passes_at_once_and_a_marker_when_its_point_closes() -> None:
     assert [point.after for point in corrector.changes] == [(1,), (2,)]
 
 
+def test_the_language_of_a_stream_is_told_by_the_question_and_the_answer_so_far() -> None:
+    heard: list[str] = []
+
+    class Heard(ByHand):
+        def score(self, points: Sequence[Listing]) -> Scores:
+            heard.extend(point.lang for point in points)
+            return super().score(points)
+
+    for question in (None, "Jak długa jest rzeka i co w niej jest?"):
+        list(stream(["Vistula [1]. ", "To jest nasza rzeka [1]."], DOCUMENTS, Heard(named), question=question))
+    assert heard == ["en", "pl", "pl", "pl"]
+
+
 def test_a_long_answer_without_markers_is_not_held_back() -> None:
     corrector = Corrector(DOCUMENTS, ByHand(named), lang="en")
     for _ in range(500):
