@@ -65,7 +65,7 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
     )
     app.state.batcher = batcher
     app.include_router(_routes(verifier, batcher, settings))
-    app.add_api_route("/", lambda: FileResponse(_PAGE / "index.html"), include_in_schema=False)
+    app.add_api_route("/", lambda: FileResponse(_PAGE / "index.html"), methods=["GET", "HEAD"], include_in_schema=False)
     app.mount("/page", StaticFiles(directory=_PAGE))
     answer_errors(app, settings)
     app.add_middleware(Gate, settings=settings)
@@ -121,6 +121,7 @@ def _routes(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
         """The answers with the citations that they have corrected."""
         return await ask_answers(f"fix {request.count}", request)
 
+    @router.head("/health", include_in_schema=False)
     @router.get("/health", response_model=contract.Health, responses=errors(503))
     async def health() -> Response:
         """Whether requests are answered; needs no token."""
