@@ -34,8 +34,11 @@ def asker(
 ) -> Callable[..., Future[list[Any]]]:  # fmt: skip
     """A function of an answer, its documents and perhaps its question, as for `to_record`: the one result, some time.
 
-    `verifier` None is that of `CiteVerifier.from_pretrained()`; it decides from `threshold` on.
+    `verifier` None is that of `CiteVerifier.from_pretrained()`; it decides from `threshold` on. Raises ValueError where
+    `do` is nothing that a verifier does.
     """
+    if do not in ("verify", "cite", "fix"):
+        raise ValueError(f"expected verify, cite or fix, got {do!r}")
     at = (verifier or CiteVerifier.from_pretrained()).at(threshold)
     methods: dict[str, Callable[..., Any]] = {
         "verify": at.verify_records, "cite": at.cite_records, "fix": at.fix_records
