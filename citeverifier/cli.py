@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+import citeverifier
 from citeverifier.commands.errors import plain_errors
 from citeverifier.server.settings import Settings
 
@@ -15,6 +17,22 @@ app = typer.Typer(
     add_completion=False,
     help="Verify, add and correct the citations of answers; put evaluations side by side.",
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"citeverifier {citeverifier.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _start(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    # before torch is loaded: its threads wait for each other spinning, many times as long beside other programs
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 Source = Annotated[str, typer.Argument(help="A JSON or JSONL file of answers with their documents, or - for stdin.")]
@@ -103,7 +121,10 @@ def fix(
 _LIMITS = Settings()
 
 
-@app.command(epilog="Exit codes: 0 stopped by a signal, 2 wrong use. CITEVERIFIER_TOKEN or --token-file sets a token.")
+@app.command(
+    epilog="Exit codes: 0 stopped by a signal, 1 the same with requests that got no answer in time, 2 wrong use. "
+    "CITEVERIFIER_TOKEN or --token-file sets a token."
+)
 @plain_errors()
 def serve(
     model: Model = None,
@@ -168,13 +189,13 @@ def doctor() -> None:
 @app.command()
 @plain_errors()
 def push(
-    folder: Annotated[Path, typer.Argument(help="A finished checkpoint, as train.py leaves it.", exists=True)],
+    verifier: Annotated[str, typer.Argument(help="A finished checkpoint: a folder, a hub id, or citeverifier-small.")],
     repo: Annotated[str, typer.Option(help="Where to: org/name.")],
     public: Annotated[bool, typer.Option("--public", help="Visible to everybody; private without it.")] = False,
     tag: Annotated[str | None, typer.Option(help="A tag for this revision, such as v1.")] = None,
     results: Annotated[
         list[Path] | None,
-        typer.Option(help="Runs of eval.py for the card, again for each; else those below FOLDER.", exists=True),
+        typer.Option(help="Runs of eval.py for the card, again for each; else those below its folder.", exists=True),
     ] = None,
     licence: Annotated[
         str | None, typer.Option("--license", help="Of the weights, as the hub spells it; default: as trained.")
@@ -182,9 +203,10 @@ def push(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go up; send nothing.")] = False,
 ) -> None:
     """Publish a checkpoint on the model hub. Exit codes: 0 sent, 1 the hub refused or failed, 2 not to be pushed."""
+    from citeverifier.models.checkpoint import local_folder
     from citeverifier.publishing import plan_push, push
 
-    plan = plan_push(folder, repo, private=not public, tag=tag, results=results or [], licence=licence)
+    plan = plan_push(local_folder(verifier), repo, private=not public, tag=tag, results=results or [], licence=licence)
     typer.echo(plan.preview() if dry_run else f"{plan.described()}\npushed: {push(plan)}")
 
 
@@ -227,13 +249,19 @@ def score(
     inputs: Annotated[list[str], typer.Argument(help="Parquet or JSONL files of pairs, or globs of them.")],
     out: Annotated[Path, typer.Argument(help="Folder for the scores; named again, goes on where it stopped.")],
     model: Annotated[
-        str | None, typer.Option(help="Checkpoint folder or hub id; default: last trained, else citeverifier-small.")
+        str | None,
+        typer.Option(
+            help="Checkpoint folder, package or hub id; `keyword` for word overlap; default: last trained, else "
+            "citeverifier-small."
+        ),
     ] = None,
     level: Annotated[
         Literal["partial", "full"], typer.Option(help="What is asked: support of a part, or of all.")
     ] = "full",
     verifier: Annotated[str, typer.Option(help="A name of configs/verifier.")] = "citeverifier",
-    threshold: Annotated[float | None, typer.Option(help="Decide from here on; default: the checkpoint's.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Decide from here on; default: the checkpoint's.", min=0, max=1)
+    ] = None,
     setting: Annotated[list[str] | None, typer.Option(help="As for eval.py: verifier.dtype=float32.")] = None,
     lang: Annotated[str | None, typer.Option(help="Language of records that name none.")] = None,
     workers: Annotated[int, typer.Option(help="Files scored at once; over 1 takes Ray.", min=1)] = 1,

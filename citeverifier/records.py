@@ -238,9 +238,12 @@ def pair_from_json(row: Mapping[str, Any]) -> Pair:
 def open_text(path: Path) -> Iterator[IO[bytes]]:
     """Open a plain or gzipped file for reading bytes.
 
-    Raises FileNotFoundError with what to check; RecordError where a gzipped file turns out to be cut or damaged.
+    Raises FileNotFoundError or IsADirectoryError with what to check; RecordError where a gzipped file turns out to be
+    cut or damaged.
     """
-    if not path.is_file():
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: expected a JSON or JSONL file, plain or .gz, got a directory; name its files")
+    if not path.exists():  # a pipe is there, too
         raise FileNotFoundError(f"no such file: {path} (expected a JSON or JSONL file, plain or .gz)")
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as opened:

@@ -336,6 +336,9 @@ def test_a_dry_run_shows_all_and_sends_nothing(hub: HubServer, kept: Path) -> No
         assert words in done.output
     assert f'CrossEncoder("{REPO}")' in done.output
     assert hub.asked == []
+    named = CliRunner().invoke(app, ["push", "no-such-package", "--repo", REPO, "--dry-run"])
+    assert named.exit_code == 2
+    assert "no checkpoint in no-such-package: no such folder or package, and not a hub id" in named.output
     public = CliRunner().invoke(app, ["push", str(kept), "--repo", REPO, "--public", "--dry-run", "--license", "mit"])
     assert "visibility: public" in public.output
     assert "license: mit" in public.output

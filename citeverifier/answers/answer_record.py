@@ -8,18 +8,26 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from citeverifier.records import LANGUAGES, Document, RecordError, decode_line, open_text
 from citeverifier.text.answer_reading import ReadAnswer, read_answer
 from citeverifier.text.language import guess_language
 
-DocumentLike: TypeAlias = Document | Mapping[str, Any] | str
+
+class PageContent(Protocol):
+    """LangChain's and MLflow's documents; a "title" in their `metadata`, where they have it, is taken."""
+
+    page_content: str
+
+
+DocumentLike: TypeAlias = Document | Mapping[str, Any] | PageContent | str
 
 _SHAPES = (
     "the keys answer and documents (perhaps id, question, lang), CiteEval's pred and passages (query, id) or ALCE's "
     "output and docs (question)"
 )
+_CONTENT = "'text' (or LangChain's 'page_content')"
 _KEYS = (("answer", "documents", "question"), ("pred", "passages", "query"), ("output", "docs", "question"))
 
 
@@ -44,7 +52,10 @@ class AnswerRecord:
 
 
 def to_documents(values: Any) -> tuple[Document, ...]:
-    """Documents from `Document`s, strings and {"title", "text"} mappings; RecordError names the one at fault."""
+    """Documents from `Document`s, strings, {"title", "text"} mappings, and what has `page_content` and `metadata`.
+
+    RecordError names the one at fault.
+    """
     if isinstance(values, str | Mapping) or not isinstance(values, Sequence):
         raise RecordError(f"documents: expected a list of documents, got {type(values).__name__}")
     return tuple(_document(value, f"documents[{number}]") for number, value in enumerate(values))
@@ -55,17 +66,23 @@ def _document(value: DocumentLike, where: str) -> Document:
         return value
     if isinstance(value, str):
         return Document("", value)
-    if not isinstance(value, Mapping):
-        raise RecordError(f"{where}: expected a string or an object with 'text', got {type(value).__name__}")
-    title, score = value.get("title"), value.get("score")
-    for key, text in (("text", value.get("text")), ("title", "" if title is None else title)):
+    row = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
+    content = "page_content" if "page_content" in row and "text" not in row else "text"
+    if not isinstance(value, Mapping) and content == "text":
+        raise RecordError(f"{where}: expected a string or an object with {_CONTENT}, got {type(value).__name__}")
+    if content not in row:
+        raise RecordError(f"{where}: expected the key {_CONTENT}, got the keys {', '.join(map(str, row)) or '(none)'}")
+    title, score = row.get("title"), row.get("score")
+    if title is None and isinstance(metadata := row.get("metadata"), Mapping):
+        title = told if isinstance(told := metadata.get("title"), str) else None
+    for key, text in ((content, row[content]), ("title", "" if title is None else title)):
         if not isinstance(text, str):
             raise RecordError(f"{where}: key {key!r}: expected a string, got {type(text).__name__}")
     try:
         number = None if score is None else float(score)  # ALCE prints it as a string
     except (TypeError, ValueError):
         raise RecordError(f"{where}: key 'score': expected a number, got {score!r}") from None
-    return Document(title or "", value["text"], number)
+    return Document(title or "", row[content], number)
 
 
 def answer_from_json(row: Any) -> AnswerRecord:

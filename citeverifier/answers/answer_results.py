@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cache
+from types import MethodType
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 from annotated_types import Interval
@@ -55,7 +56,7 @@ def _plain(value: Any, add: int) -> Any:
         return value.to_dict()
     if isinstance(value, tuple):
         return [_plain(each, add) for each in value]
-    if callable(value):
+    if isinstance(value, MethodType):
         return value()
     return value + add if add else value
 

@@ -10,6 +10,8 @@ from citeverifier.answers.correction.method import CorrectionMethod
 from citeverifier.text.answer_writing import write_answer
 from citeverifier.verifiers.base import Listing, Selection
 
+_NO_DOCUMENTS = Selection(None, reason="the answer has no documents")
+
 
 def cite_answers(records: Sequence[AnswerRecord], method: CorrectionMethod) -> list[RewrittenAnswer]:
     """Each answer with citations added to its uncited statements; what cites already stays as it is.
@@ -33,7 +35,7 @@ def cite_answers(records: Sequence[AnswerRecord], method: CorrectionMethod) -> l
             if statement.runs:
                 citations += [None] * len(statement.points)
                 continue
-            selection = next(selections) if record.documents else Selection(())
+            selection = next(selections) if record.documents else _NO_DOCUMENTS
             after, scores = selection.positions or (), selection.scores
             citations.append(after)
             score, place = max(scores, default=None), (statement.start, statement.end)

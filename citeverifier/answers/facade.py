@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -12,11 +14,12 @@ from citeverifier.answers.answer_record import AnswerRecord, DocumentLike, to_do
 from citeverifier.answers.answer_results import RewrittenAnswer, VerifiedAnswer
 from citeverifier.answers.cite_answers import cite_answers
 from citeverifier.answers.correction.by_support import BySupport
-from citeverifier.answers.fix_answers import fix_answers
+from citeverifier.answers.fix_answers import fix_answers, stream
 from citeverifier.answers.fixed_points import Count
 from citeverifier.answers.judging import Judge
 from citeverifier.answers.verify_answers import verify_answers
 from citeverifier.records import Pair, RecordError, Support
+from citeverifier.text.language import seems_foreign
 from citeverifier.verifiers.base import Scorer
 
 Documents: TypeAlias = Sequence[DocumentLike]
@@ -29,9 +32,9 @@ class CiteVerifier:
         verifier = CiteVerifier.from_pretrained("org/name")
         result = verifier.verify("The Vistula is 1,047 km long [1].", [{"title": "Vistula", "text": "..."}])
 
-    Every method but `score` takes one answer with its documents, or lists of both: a batch, asked at once. Documents
+    `verify`, `cite` and `fix` take one answer with its documents, or lists of both: a batch, asked at once. Documents
     are `Document`s, {"title", "text"} mappings or strings; `[1]` in an answer is the first. `question` helps verifiers
-    that read it. `lang` None: the words of each answer tell its language.
+    that read it. `lang` None: the words of each answer tell its language; a call warns of answers in another one.
 
     Args:
         scorer: any Scorer, such as `Keyword()`.
@@ -40,6 +43,11 @@ class CiteVerifier:
     """
 
     def __init__(self, scorer: Scorer, thresholds: Mapping[Support, float] | None = None) -> None:
+        if not isinstance(scorer, Scorer):
+            raise ValueError(
+                f"scorer: expected a Scorer, such as Keyword(), got {type(scorer).__name__}; "
+                "CiteVerifier.from_pretrained(NAME) loads a checkpoint"
+            )
         self.scorer, self.judge = scorer, Judge(scorer, thresholds)
 
     @classmethod
@@ -62,8 +70,8 @@ class CiteVerifier:
         """
         if threshold is None:
             return self
-        if not 0 <= threshold <= 1:
-            raise ValueError(f"threshold: expected a probability from 0 to 1, got {threshold}")
+        if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+            raise ValueError(f"threshold: expected a probability from 0 to 1, got {threshold!r}")
         return CiteVerifier(self.scorer, {**self.thresholds, Support.FULL: threshold})
 
     @property
@@ -121,6 +129,18 @@ class CiteVerifier:
         results = self.fix_records(_records(answer, documents, question, lang), count)
         return results[0] if isinstance(answer, str) else results
 
+    def fix_stream(
+        self, chunks: Iterable[str], documents: Documents, question: Text = None, *, lang: Text = None,
+        count: Count = "free",
+    ) -> Iterator[str]:  # fmt: skip
+        """`fix` of an answer that is still being written: its chunks come out corrected.
+
+        Text passes at once, a marker when its factual point closes. `lang` None: the words of the question and of the
+        answer so far tell.
+        """
+        (record,) = _records("", documents, question, lang)
+        return stream(chunks, record.documents, self._method(), lang=lang, question=question, count=count)
+
     def verify_records(self, records: Sequence[AnswerRecord]) -> list[VerifiedAnswer]:
         """`verify` for records, as files hold them."""
         return verify_answers(records, self.judge)
@@ -138,21 +158,45 @@ class CiteVerifier:
 
 
 def _records(answer: Any, documents: Any, question: Any, lang: Text) -> list[AnswerRecord]:
-    """One record, or a batch of them."""
+    """One record, or a batch of them. Warns, once, of answers in a language without rules."""
     if isinstance(answer, str):
-        return [AnswerRecord(answer, to_documents(documents), question, lang)]
-    questions = [None] * len(answer) if question is None else question
-    if isinstance(question, str) or not len(answer) == len(documents) == len(questions):
+        records = [_record(answer, documents, question, lang)]
+    else:
+        records = _batch(answer, documents, question, lang)
+    foreign = [str(i) for i, record in enumerate(records) if record.lang is None and seems_foreign(record.answer)]
+    if foreign:
+        named = (
+            "answer" if isinstance(answer, str) else f"answers {', '.join(foreign[:3])}{' ...' * (len(foreign) > 3)}"
+        )
+        # 3: where the method was called
+        warnings.warn(f"{named}: neither English nor Polish by the words; read by the nearer rules", stacklevel=3)
+    return records
+
+
+def _batch(answers: Any, documents: Any, questions: Any, lang: Text) -> list[AnswerRecord]:
+    if not isinstance(answers, Collection):
+        raise RecordError(f"answer: expected a string, or a list of strings, got {type(answers).__name__}")
+    questions = [None] * len(answers) if questions is None else questions
+    for name, values in (("documents", documents), ("question", questions)):
+        if not isinstance(values, Collection):
+            raise RecordError(f"{name}: expected a list with an entry for each answer, got {type(values).__name__}")
+    if isinstance(questions, str) or not len(answers) == len(documents) == len(questions):
         raise ValueError(
-            f"expected a list of documents (and, where given, a question) for each of {len(answer)} answers, got "
-            f"{len(documents)} and {'one string' if isinstance(question, str) else len(questions)}"
+            f"expected a list of documents (and, where given, a question) for each of {len(answers)} answers, got "
+            f"{len(documents)} and {'one string' if isinstance(questions, str) else len(questions)}"
         )
     records = []
-    for number, (text, own, asked) in enumerate(zip(answer, documents, questions, strict=True)):
+    for number, asked in enumerate(zip(answers, documents, questions, strict=True)):
         try:
-            if not isinstance(text, str):
-                raise RecordError(f"expected a string, got {type(text).__name__}")
-            records.append(AnswerRecord(text, to_documents(own), asked, lang))
+            records.append(_record(*asked, lang))
         except RecordError as error:
             raise RecordError(f"answer {number}: {error}") from None
     return records
+
+
+def _record(answer: Any, documents: Any, question: Any, lang: Text) -> AnswerRecord:
+    if not isinstance(answer, str):
+        raise RecordError(f"expected a string, got {type(answer).__name__}")
+    if not isinstance(question, str | None):
+        raise RecordError(f"question: expected a string, got {type(question).__name__}")
+    return AnswerRecord(answer, to_documents(documents), question, lang)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import groupby
 
-from citeverifier.answers.answer_record import AnswerRecord
+from citeverifier.answers.answer_record import AnswerRecord, DocumentLike, to_documents
 from citeverifier.answers.answer_results import Change, RewrittenAnswer
 from citeverifier.answers.correction.method import CorrectionMethod
 from citeverifier.answers.fixed_points import Claim, Count, check_count, decide
 from citeverifier.answers.point_reader import Closing, PointReader
 from citeverifier.cost import Cost
-from citeverifier.records import Document
+from citeverifier.records import Document, RecordError
 from citeverifier.text.answer_writing import write_answer
 from citeverifier.verifiers.base import Listing
 
@@ -40,27 +40,31 @@ def fix_answers(
     fixed = []
     for record, corrector, closings in zip(records, correctors, read, strict=True):
         text = corrector.write(closings, decided)
-        fixed.append(RewrittenAnswer(record.answer, text, tuple(corrector.changes), corrector.lang, record.id))
+        fixed.append(RewrittenAnswer(record.answer, text, tuple(corrector.changes), record.language, record.id))
     return fixed, cost
 
 
 def stream(
     chunks: Iterable[str],
-    documents: Sequence[Document],
+    documents: Sequence[DocumentLike],
     method: CorrectionMethod,
     *,
-    lang: str,
+    lang: str | None = None,
     question: str | None = None,
     count: Count = "kept",
 ) -> Iterator[str]:
     """The corrected answer in chunks, together what `fix_answers` makes of the whole, however it was cut.
 
-    Raises ValueError where `count` is nothing the method can do.
+    `lang` None: the words of the question and of the answer so far tell. Raises ValueError where `count` is nothing the
+    method can do.
     """
-    corrector = Corrector(documents, method, lang=lang, question=question, count=count)
-    yield from filter(None, map(corrector.feed, chunks))
-    if piece := corrector.finish():
-        yield piece
+    corrector = Corrector(to_documents(documents), method, lang=lang, question=question, count=count)
+
+    def pieces() -> Iterator[str]:
+        yield from map(corrector.feed, chunks)
+        yield corrector.finish()
+
+    return filter(None, pieces())
 
 
 @dataclass
@@ -74,18 +78,20 @@ class Corrector:
     documents: Sequence[Document]
     method: CorrectionMethod
     _: KW_ONLY
-    lang: str
+    lang: str | None = None
     question: str | None = None
     count: Count = "kept"
     changes: list[Change] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         check_count(self.method, self.count)
-        self._reader = PointReader(len(self.documents), self.lang)
+        self._reader = PointReader(len(self.documents), self.lang, self.question)
         self._passed = 0  # of the original text
 
     def feed(self, chunk: str) -> str:
         """What can be shown now."""
+        if not isinstance(chunk, str):
+            raise RecordError(f"chunk: expected a string, got {type(chunk).__name__}")
         return self._correct(self.read(chunk))
 
     def finish(self) -> str:
@@ -105,7 +111,7 @@ class Corrector:
     def claims(self, closings: Sequence[Closing]) -> list[Claim]:
         """What to ask about them."""
         return [
-            Claim(Listing(points[0].text, tuple(self.documents), self.lang, self.question), points)
+            Claim(Listing(points[0].text, tuple(self.documents), closing.answer.lang, self.question), points)
             for closing in closings
             for _, same in groupby(closing.points, key=lambda point: (point.start, point.end))
             if (points := tuple(same))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
-from citeverifier.text.language import words_of_all
+from citeverifier.text.language import guess_language, words_of_all
 from citeverifier.text.markers import (
     OPENING,
     find_markers,
@@ -43,10 +43,13 @@ class Closing:
 
 
 class PointReader:
-    """Takes an answer in chunks; `count` documents may be cited."""
+    """Takes an answer in chunks; `count` documents may be cited.
 
-    def __init__(self, count: int, lang: str) -> None:
-        self.count, self.lang = count, lang
+    `lang` None: at each closing, the words of the question and of the text so far tell.
+    """
+
+    def __init__(self, count: int, lang: str | None, question: str | None = None) -> None:
+        self.count, self.lang, self.question = count, lang, question or ""
         self.text = ""
         self.closed = 0  # everything before is decided
         self._ended = False
@@ -65,7 +68,8 @@ class PointReader:
             if end is None:
                 self._seen = start
                 return
-            answer = read_answer(self.text[:end], self.count, self.lang)
+            text = self.text[:end]
+            answer = read_answer(text, self.count, self.lang or guess_language(f"{self.question}\n{text}"))
             self.closed = self._seen = end
             yield Closing(answer, tuple(point for point in answer.points if point.run and point.run.start >= start))
         self._seen = self._may_begin(self.closed)
@@ -100,6 +104,7 @@ class PointReader:
         joined = re.compile(rf"{separator()}\s*", re.IGNORECASE).match(text, place)
         rest = joined.end() if joined else place
         begun = any(word.startswith(text[place:].casefold()) for word in words_of_all("marker_joins"))
+        begun = begun or re.compile(r"</?\w*\Z").match(text, place) is not None  # a tag that closes
         held = not self._ended and (begun or rest == len(text) or self._may_begin(rest) == rest)
         return None if held else place
 

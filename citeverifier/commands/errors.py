@@ -19,12 +19,16 @@ _MISTAKES = (ValueError, OSError, ModuleNotFoundError)
 def plain_errors(hint: str = "") -> Iterator[None]:
     """Print the message of a wrong input (ValueError), a missing file, a full disk (OSError) or a package, and exit.
 
-    The code is the error's `exit_code`, else 2. `hint` follows the command that installs a missing package. Anything
-    else is a bug of ours and keeps its traceback. In a sweep the error goes on to Hydra, which runs the other jobs
-    before it reports the failed one.
+    The code is the error's `exit_code`, else 2; 1, without a word, where nobody reads stdout any more. `hint` follows
+    the command that installs a missing package. Anything else is a bug of ours and keeps its traceback. In a sweep the
+    error goes on to Hydra, which runs the other jobs before it reports the failed one.
     """
     try:
         yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads what is printed, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter's last flush fails
+        raise SystemExit(BELOW) from None
     except Exception as error:
         hydra: Any = sys.modules.get("hydra.errors")  # not imported for an error's sake
         cause = error.__cause__ if hydra and isinstance(error, hydra.InstantiationException) else error
@@ -33,14 +37,20 @@ def plain_errors(hint: str = "") -> Iterator[None]:
         message = f"{not_installed(cause.name)}{hint}" if isinstance(cause, ModuleNotFoundError) else cause
         if not isinstance(cause, _MISTAKES):
             message = f"a cache (SQLite) could not be read or written: {cause}. Is the disk full?"
-        where = "\n(HYDRA_FULL_ERROR=1 shows where)" if hydra else ""
+        where = "\n(HYDRA_FULL_ERROR=1 shows where)" if _in_hydra() else ""
         print(f"error: {message}{where}", file=sys.stderr)
         raise SystemExit(getattr(cause, "exit_code", USAGE)) from None
 
 
+def _in_hydra() -> bool:
+    """Whether this is one of Hydra's programs."""
+    core: Any = sys.modules.get("hydra.core.hydra_config")
+    return bool(core and core.HydraConfig.initialized())
+
+
 def _sweeping() -> bool:
     core: Any = sys.modules.get("hydra.core.hydra_config")
-    return bool(core and core.HydraConfig.initialized() and core.HydraConfig.get().mode.name == "MULTIRUN")
+    return _in_hydra() and core.HydraConfig.get().mode.name == "MULTIRUN"
 
 
 def _is_mistake(cause: BaseException | None) -> bool:

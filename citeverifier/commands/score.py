@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import citeverifier
+from citeverifier.commands.answer_files import KEYWORD_THRESHOLDS
 from citeverifier.commands.errors import check_lang
 from citeverifier.data.corpus import CorpusRow, find_files, read_blocks
 from citeverifier.evaluation.reporting.plain import write_json
@@ -207,12 +208,15 @@ def score_corpus(
 
     check_lang(lang)
     files = find_files(inputs)
+    asked, own = Support.parse(level), None
+    if model == "keyword" and verifier in ("citeverifier", "keyword"):  # as for `citeverifier verify`
+        verifier, model, own = "keyword", None, KEYWORD_THRESHOLDS
     build = partial(_build, verifier, model, tuple(settings))
     built = build()
     check_scores_as_it_is(built, f"--verifier {verifier}")
-    asked = Support.parse(level)
-    if threshold is None and built.thresholds is not None:
-        threshold = built.thresholds[asked]
+    own = own or built.thresholds
+    if threshold is None and own is not None:
+        threshold = own[asked]
     started = time.perf_counter()
     summary = score(ScoreJob(files, out, build, asked, threshold, lang), built, workers, address)
     print(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,15 +21,21 @@ from citeverifier.commands.errors import check_lang, plain_errors
 if TYPE_CHECKING:
     import uvicorn
 
+    from citeverifier.server.batching import Batcher
+
 TOKEN = "CITEVERIFIER_TOKEN"
 _GRACE = 5.0  # seconds over the timeout for what is in flight
+_UNANSWERED = 1  # exit code
 
 
 def serve(
     model: str | None, threshold: float | None, host: str, port: int, lang: str | None, token_file: Path | None,
     **limits: float,
 ) -> None:  # fmt: skip
-    """Serve until SIGINT or SIGTERM, when what was in flight is done; raises ValueError or OSError where it cannot."""
+    """Serve until SIGINT or SIGTERM, when what was in flight is done; raises ValueError or OSError where it cannot.
+
+    The exit code is 1 where some of it could not be answered in time.
+    """
     import uvicorn
 
     from citeverifier.server.app import create_app
@@ -43,7 +50,21 @@ def serve(
     grace = int(settings.timeout + _GRACE)
     config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=grace)
     run_until_signal(config, bound, lambda address: f"{verifier.scorer.name} listens at {address}")
-    typer.echo("stopped; everything in flight was answered")
+    _end(app.state.batcher)
+
+
+def _end(batcher: Batcher) -> None:
+    """Say whether everything was answered; leave at once where the verifier still works."""
+    idle, left = batcher.close(1.0), batcher.unanswered
+    if left:
+        typer.echo(f"stopped; {left} request{'s' * (left > 1)} in flight got no answer: the verifier was not done")
+    else:
+        typer.echo("stopped; everything in flight was answered")
+    if not idle:
+        # an interpreter that ends while a thread is inside torch is aborted by it
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_UNANSWERED if left else 0)
 
 
 def mcp(

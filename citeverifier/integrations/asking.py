@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cache
 from typing import Any, Literal
@@ -34,8 +34,11 @@ def asker(
 ) -> Callable[..., Future[list[Any]]]:  # fmt: skip
     """A function of an answer, its documents and perhaps its question, as for `to_record`: the one result, some time.
 
-    `verifier` None is that of `CiteVerifier.from_pretrained()`; it decides from `threshold` on.
+    `verifier` None is that of `CiteVerifier.from_pretrained()`; it decides from `threshold` on. Raises ValueError where
+    `do` is nothing that a verifier does.
     """
+    if do not in ("verify", "cite", "fix"):
+        raise ValueError(f"expected verify, cite or fix, got {do!r}")
     at = (verifier or CiteVerifier.from_pretrained()).at(threshold)
     methods: dict[str, Callable[..., Any]] = {
         "verify": at.verify_records, "cite": at.cite_records, "fix": at.fix_records
@@ -54,8 +57,7 @@ def to_record(
 ) -> AnswerRecord:
     """A record of what a host hands in; `names`: what the host calls the answer and its documents.
 
-    Documents are whatever `CiteVerifier` takes, or have `page_content` and `metadata` (its "title" is taken), as
-    LangChain's and MLflow's have. Warns of an answer in a language without rules; raises RecordError.
+    Documents are whatever `CiteVerifier` takes. Warns of an answer in a language without rules; raises RecordError.
     """
     for name, text, optional in ((names[0], answer, False), ("question", question, True)):
         if not isinstance(text, str) and not (optional and text is None):
@@ -64,20 +66,10 @@ def to_record(
         raise RecordError(f"lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
     if lang is None and seems_foreign(answer):
         warnings.warn(f"{names[0]}: neither English nor Polish by its words; read by the nearer rules", stacklevel=4)
-    if isinstance(documents, Sequence) and not isinstance(documents, str):
-        documents = [_with_page_content(document) for document in documents]
     try:
         return AnswerRecord(answer, to_documents(documents), question, lang)
     except RecordError as error:
         raise RecordError(str(error).replace("documents", names[1], 1)) from None
-
-
-def _with_page_content(document: Any) -> Any:
-    row = document if isinstance(document, Mapping) else getattr(document, "__dict__", {})
-    if "page_content" not in row:
-        return document
-    title = (row.get("metadata") or {}).get("title")
-    return {"text": row["page_content"], "title": title if isinstance(title, str) else None}
 
 
 def scores_of(result: VerifiedAnswer) -> dict[str, float | None]:

@@ -57,8 +57,10 @@ def citation_evaluator(
     ask = asker("verify", verifier, threshold, lang, names=(answer, documents))
 
     def citations(inputs: Row, outputs: Row) -> list[Row]:
-        row = {question: inputs.get(question), **outputs}
-        [result] = ask(*_values(row, (answer, documents, question))).result()
+        text, sources, asked = _values(outputs, (answer, documents, question))
+        if asked is None and isinstance(inputs, Mapping):
+            asked = inputs.get(question)
+        [result] = ask(text, sources, asked).result()
         return [{"key": key, "score": score, "comment": explain(result)} for key, score in scores_of(result).items()]
 
     return citations
@@ -70,5 +72,6 @@ def _values(row: Any, keys: tuple[str, str, str]) -> tuple[Any, Any, Any]:
     if not isinstance(row, Mapping) or answer not in row or documents not in row:
         came = f"the keys {', '.join(map(str, row))}" if isinstance(row, Mapping) else type(row).__name__
         raise RecordError(f"expected a mapping with the keys {answer!r} and {documents!r}, got {came}")
-    text = row[answer].text if isinstance(row[answer], BaseMessage) else row[answer]
+    # str: what LangChain gives warns when it is called, as a method would be
+    text = str(row[answer].text) if isinstance(row[answer], BaseMessage) else row[answer]
     return text, row[documents], row.get(question)

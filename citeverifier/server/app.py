@@ -35,12 +35,13 @@ log = logging.getLogger(__name__)
 _PAGE = Path(__file__).parent / "page"
 _ASKED = errors(401, 408, 413, 422, 500, 503, 504)
 _CHARACTERS = 100  # of an answer: about a statement
+_MOMENT = 1.0  # seconds
 
 Kind = tuple[str | Support, float | None]  # what is asked and the request's threshold: asked together where both agree
 
 
 def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> FastAPI:
-    """An app that answers with the verifier. Its thread runs until the app's lifespan ends."""
+    """An app that answers with the verifier, by the thread of `app.state.batcher`, until its lifespan ends."""
     settings = settings or Settings()
     monitoring = Monitoring()
     ask = partial(_answer, verifier)
@@ -50,7 +51,8 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await asyncio.to_thread(batcher.close, settings.timeout)
+        # every request has its answer or its 504 by now: nobody waits for what the verifier still works on
+        await asyncio.to_thread(batcher.close, _MOMENT)
 
     app = FastAPI(
         title="CiteVerifier",
@@ -61,8 +63,9 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
         redoc_url=None,
         lifespan=lifespan,
     )
+    app.state.batcher = batcher
     app.include_router(_routes(verifier, batcher, settings))
-    app.add_api_route("/", lambda: FileResponse(_PAGE / "index.html"), include_in_schema=False)
+    app.add_api_route("/", lambda: FileResponse(_PAGE / "index.html"), methods=["GET", "HEAD"], include_in_schema=False)
     app.mount("/page", StaticFiles(directory=_PAGE))
     answer_errors(app, settings)
     app.add_middleware(Gate, settings=settings)
@@ -118,6 +121,7 @@ def _routes(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
         """The answers with the citations that they have corrected."""
         return await ask_answers(f"fix {request.count}", request)
 
+    @router.head("/health", include_in_schema=False)
     @router.get("/health", response_model=contract.Health, responses=errors(503))
     async def health() -> Response:
         """Whether requests are answered; needs no token."""

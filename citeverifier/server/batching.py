@@ -56,6 +56,7 @@ class Batcher:
     ) -> None:
         self.ask, self.wait, self.pairs, self.limit, self.observe = ask, wait, pairs, limit, observe
         self._queue: queue.SimpleQueue[QueuedRequest | None] = queue.SimpleQueue()  # None: nothing comes any more
+        self._batch: Sequence[QueuedRequest] = ()  # that is worked on
         self._closing = threading.Event()
         self._entry = threading.Lock()  # so that nothing is put in after the last
         self._thread = threading.Thread(target=self._run, name="verifier", daemon=True)
@@ -63,7 +64,12 @@ class Batcher:
 
     def __len__(self) -> int:
         """How many requests wait."""
-        return self._queue.qsize()
+        return max(0, self._queue.qsize() - self._closing.is_set())  # without the None
+
+    @property
+    def unanswered(self) -> int:
+        """How many requests wait or are worked on."""
+        return len(self) + sum(not request.future.done() for request in self._batch)
 
     @property
     def alive(self) -> bool:
@@ -83,14 +89,16 @@ class Batcher:
     def close(self, timeout: float) -> bool:
         """Take no more requests, finish those that are in, for at most `timeout` seconds; whether all are done."""
         with self._entry:
-            self._closing.set()
-            self._queue.put(None)
+            if not self._closing.is_set():
+                self._closing.set()
+                self._queue.put(None)
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def _run(self) -> None:
         while (first := self._queue.get()) is not None:
             batch = [request for request in self._gather(first) if request.future.set_running_or_notify_cancel()]
+            self._batch = batch
             if not batch:
                 continue
             self.observe(len(batch), sum(request.pairs for request in batch))

@@ -9,7 +9,7 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from citeverifier.answers.answer_results import (
     JsonResult,
@@ -57,19 +57,26 @@ class DocumentIn(_Request):
     """One retrieved source."""
 
     text: Text
-    title: Text = ""
+    title: Text | None = None
     score: float | None = Field(None, description="The retriever's, where known.")
 
     def record(self) -> Document:
         """As the verifier takes it."""
-        return Document(self.title, self.text, self.score)
+        return Document(self.title or "", self.text, self.score)
+
+
+def _as_object(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+AnyDocument = Annotated[DocumentIn, BeforeValidator(_as_object, json_schema_input_type=DocumentIn | Text)]
 
 
 class AnswerIn(_Request):
     """An answer that may cite its documents."""
 
     answer: Text
-    documents: list[DocumentIn]
+    documents: list[AnyDocument]
     question: Text | None = None
     lang: Lang | None = Field(None, description="Null: the server's --lang, or the answer's words tell.")
     id: Text | None = Field(None, description="Comes back with the result.")
@@ -102,7 +109,7 @@ class PairIn(_Request):
     """A statement and the documents that it is checked against, together."""
 
     statement: Text = Field(min_length=1)
-    documents: list[DocumentIn] = Field(min_length=1)
+    documents: list[AnyDocument] = Field(min_length=1)
     context: Text | None = Field(None, description="A question or preceding statements, for verifiers that read it.")
     lang: Lang | None = None
 
@@ -256,7 +263,7 @@ def with_limits(openapi: dict[str, Any], settings: Settings) -> dict[str, Any]:
     schemas = openapi["components"]["schemas"]
     for name in ("DocumentIn", "AnswerIn", "PairIn", "VerifyRequest", "FixRequest", "ScoreRequest"):
         for key, schema in schemas[name]["properties"].items():
-            for part in (schema, *schema.get("anyOf", ())):
+            for part in (schema, *schema.get("anyOf", ()), *schema.get("items", {}).get("anyOf", ())):
                 if part.get("type") == "array":
                     part["maxItems"] = settings.max_items if key == "items" else settings.max_documents
                 elif part.get("type") == "string" and "enum" not in part and key not in _NO_TEXTS:

@@ -227,9 +227,9 @@ def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: st
     owners: list[int] = []
     for run in runs:
         cut = min(max(plain.place(run.start), start), end)
-        said = set(words(plain.text[start:cut]))
-        leads_in = said <= language(lang).reference_words and _says(plain.text[cut:end])
-        if said and not leads_in:
+        before = set(words(plain.text[start:cut]))
+        leads_in = before <= language(lang).reference_words and _says(plain.text[cut:end])
+        if before and not leads_in:
             spans.append((start, cut))
             start = cut
         owners.append(max(len(spans) - 1, 0))

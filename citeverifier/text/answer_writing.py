@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from itertools import chain, groupby
 from typing import TypeVar
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer
-from citeverifier.text.markers import SPACES, TARGET, MarkerRun, cut_of, is_apart, separator, spaces_before
+from citeverifier.text.markers import SPACES, TARGET, MarkerRun, cut_of, is_apart, joined, separator, spaces_before
 
 _ENDS = ".!?…"
 _CLOSERS = "\"'”’»)]"
@@ -126,6 +127,8 @@ def _insert(answer: ReadAnswer, point: FactualPoint, style: Style, positions: Se
     ends = [point.end, before] if style.after_stop else [before, point.end]
     places = chain(ends, range(point.end + 1, len(answer.text)))
     place = next((place for place in places if _is_free(answer, place)), len(answer.text))
+    if _joins(answer, place):  # there is no room between other markers
+        return place, place, ""
     return place, place, style.gap + style.print(positions)
 
 
@@ -133,8 +136,17 @@ def _is_free(answer: ReadAnswer, place: int) -> bool:
     """Whether markers put there can be taken out again without a trace, and are none of a code's or link's."""
     before, following = answer.text[place - 1 : place], answer.text[place : place + 1]
     joins = before.isspace() or following.isalnum() or following in tuple("([【„“\"'«")
-    inside = any(run.start < place < run.end for run in answer.plain.runs)
-    return not joins and not inside and is_apart(answer.closed, place, place)
+    return not joins and not _joins(answer, place) and is_apart(answer.closed, place, place)
+
+
+def _joins(answer: ReadAnswer, place: int) -> bool:
+    """Whether markers put there would stand in a run, or belong to one beside it."""
+    runs = answer.plain.runs
+    after = bisect_left(runs, place, key=lambda run: run.start)
+    before, following = runs[max(0, after - 1) : after], runs[after : after + 1]
+    return any(place < run.end or joined(answer.text, run.markers[-1].end, place) for run in before) or any(
+        run.start > place and joined(answer.text, place, run.markers[0].start) for run in following
+    )
 
 
 def _grouped_like(style: Style, other: Style) -> Style:

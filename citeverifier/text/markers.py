@@ -179,11 +179,20 @@ def _numbers(marker: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]
     return tuple(positions), tuple(outside)
 
 
+@cache
+def _join() -> re.Pattern[str]:
+    return re.compile(rf"[{SPACES}]*(?:(?:{separator()}|[-–—])[{SPACES}]*)?", re.IGNORECASE)
+
+
+def joined(text: str, end: int, start: int) -> bool:
+    """Whether a marker that ends at `end` and one that starts at `start` belong together."""
+    return _join().fullmatch(text, end, start) is not None
+
+
 def _runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:
-    between = re.compile(rf"[{SPACES}]*(?:(?:{separator()}|[-–—])[{SPACES}]*)?", re.IGNORECASE)
     groups: list[list[Marker]] = []
     for marker in markers:
-        if groups and between.fullmatch(text, groups[-1][-1].end, marker.start):
+        if groups and joined(text, groups[-1][-1].end, marker.start):
             groups[-1].append(marker)
         else:
             groups.append([marker])
@@ -207,12 +216,11 @@ def wrapped(text: str, start: int, end: int) -> Span:
 
 def opening_before(text: str, place: int) -> int:
     """Where what may be put around a marker at `place` begins; `place` itself where nothing is."""
-    found = True
-    while found:
+    while True:
         tries = (opening.search(text, max(0, place - _AROUND), place) for opening, _ in _WRAPPERS)
-        found = next((match for match in tries if match), None)
-        place = found.start() if found else place
-    return place
+        if (found := next((match for match in tries if match), None)) is None:
+            return place
+        place = found.start()
 
 
 def remove_markers(text: str, count: int, skip: Sequence[Span] = (), signs: Sequence[Span] = ()) -> Unmarked:

@@ -179,8 +179,8 @@ PIECES = st.sampled_from([
     "The Oder", "The Vistula is 1,047 km long", "[1]", "[2]", "[1, 3]", "[1][2]", "[9]", " [1-2]", "【2†source】",
     "[Doc 1]", "[see]", "[", "]", "1", ", ", " and ", ". ", ".", "\n", "\n\n", "- ", "`", "**", "(", ")", "# ", "> ",
     "http://x.org ", "|", "| a |\n|---|\n", " ", ":", "  ", "\t", "†", "źródło", "Sources:\n", "```\n", '"', "?", "<b>",
-    "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ", "(Doc 2)",
-    "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
+    "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ",
+    "(Doc 2)", "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
 ])  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 
@@ -209,6 +209,19 @@ def test_text_passes_at_once_and_a_marker_when_its_point_closes() -> None:
     assert len(corrector.changes) == 1
     assert corrector.finish() == " [3]"
     assert [point.after for point in corrector.changes] == [(1,), (2,)]
+
+
+def test_the_language_of_a_stream_is_told_by_the_question_and_the_answer_so_far() -> None:
+    heard: list[str] = []
+
+    class Heard(ByHand):
+        def score(self, points: Sequence[Listing]) -> Scores:
+            heard.extend(point.lang for point in points)
+            return super().score(points)
+
+    for question in (None, "Jak długa jest rzeka i co w niej jest?"):
+        list(stream(["Vistula [1]. ", "To jest nasza rzeka [1]."], DOCUMENTS, Heard(named), question=question))
+    assert heard == ["en", "pl", "pl", "pl"]
 
 
 def test_a_long_answer_without_markers_is_not_held_back() -> None:

@@ -155,8 +155,7 @@ def test_no_documents(verifier: CiteVerifier) -> None:
     ("documents", "message"),
     [
         ("text", "documents: expected a list of documents, got str"),
-        ([7], r"documents\[0\]: expected a string or an object with 'text', got int"),
-        (["a", {"title": "b"}], r"documents\[1\]: key 'text': expected a string, got NoneType"),
+        ([7], r"documents\[0\]: expected a string or an object with 'text' .*, got int"),
         ([{"title": 3, "text": "a"}], r"documents\[0\]: key 'title': expected a string, got int"),
     ],
 )

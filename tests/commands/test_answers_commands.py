@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+import citeverifier
 from citeverifier.cli import app
 
 OURS = {"id": "a", "question": "Which?", "answer": "Cats sleep [1]. Dogs bark [1].", "documents": ["Cats sleep."]}
@@ -70,7 +75,9 @@ def test_a_bad_record_is_named_and_the_rest_goes_on(file: Path) -> None:
     assert "got the keys id, answer" in told[0]
     assert f"unread: {file}:3: expected one JSON object a line, got b'{{'" in told[1]
     assert told[2].endswith(":4: expected a JSON object, got list")
-    assert told[3].endswith(":5: documents[0]: expected a string or an object with 'text', got int")
+    assert told[3].endswith(
+        ":5: documents[0]: expected a string or an object with 'text' (or LangChain's 'page_content'), got int"
+    )
     assert told[4] == "4 of 5 records could not be read"
 
 
@@ -98,6 +105,45 @@ def test_wrong_use(file: Path) -> None:
     missing = CliRunner().invoke(app, ["verify", str(file), "--model", "./nowhere"])
     assert missing.exit_code == 2
     assert "no checkpoint in ./nowhere" in missing.stderr
+
+
+def test_a_pipe_is_read_and_a_directory_is_said(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        writing = pool.submit(pipe.write_text, json.dumps(OURS), encoding="utf-8")
+        result = run("verify", str(pipe), "--json")
+        writing.result()
+    assert [row["id"] for row in rows(result)] == ["a"]
+    refused = run("verify", str(tmp_path))
+    assert refused.exit_code == 2
+    assert f"{tmp_path}: expected a JSON or JSONL file, plain or .gz, got a directory" in refused.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github"])
+def test_it_ends_quietly_where_nobody_reads_on(file: Path, form: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    arguments = ["verify", str(file), "--model", "keyword", "--format", form]
+    done = subprocess.run(
+        [sys.executable, "-m", "citeverifier", *arguments],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_the_version_and_threads_that_do_not_spin(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    assert CliRunner().invoke(app, ["--version"]).stdout == f"citeverifier {citeverifier.__version__}\n"
+    for before, after in ((None, "PASSIVE"), ("ACTIVE", "ACTIVE")):
+        monkeypatch.setenv("OMP_WAIT_POLICY", before) if before else monkeypatch.delenv(
+            "OMP_WAIT_POLICY", raising=False
+        )
+        assert run("verify", str(file)).exit_code == 0
+        assert os.environ["OMP_WAIT_POLICY"] == after
 
 
 def test_fail_under(file: Path) -> None:

@@ -20,10 +20,17 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "error", [ValueError("expected a"), RecordError("expected a"), FileNotFoundError("expected a")]
 )
-def test_a_mistake_is_one_line(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_is_one_line(
+    error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(SystemExit) as ended, plain_errors():
         raise error
     assert ended.value.code == 2
+    assert capsys.readouterr().err == "error: expected a\n"
+    monkeypatch.setattr("hydra.core.hydra_config.HydraConfig.initialized", lambda: True)
+    monkeypatch.setattr("citeverifier.commands.errors._sweeping", lambda: False)
+    with pytest.raises(SystemExit), plain_errors():
+        raise error
     assert capsys.readouterr().err == "error: expected a\n(HYDRA_FULL_ERROR=1 shows where)\n"
 
 

@@ -174,6 +174,7 @@ def test_another_run_in_the_folder_is_refused(
         (("--verifier", "statement_only"), "must be fitted on data first"),
         (("--verifier", "top_k", "--setting", "verifier@verifier.scorer=keyword"), "selects from lists"),
         (("--model", "x"), "has no model to load, got --model x"),
+        (("--threshold", "5"), "Invalid value for '--threshold'"),
     ],
 )
 def test_a_wrong_option_is_said_at_the_start(corpus: Path, tmp_path: Path, options: tuple[str, ...], told: str) -> None:
@@ -181,7 +182,16 @@ def test_a_wrong_option_is_said_at_the_start(corpus: Path, tmp_path: Path, optio
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
     assert told in done.stderr
+    assert "HYDRA_FULL_ERROR" not in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_the_model_keyword_is_that_of_verify(corpus: Path, tmp_path: Path) -> None:
+    arguments = ["score", str(corpus / "0.parquet"), str(tmp_path / "out"), "--model", "keyword"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    told = json.loads((tmp_path / "out" / "_run.json").read_text(encoding="utf-8"))
+    assert (told["verifier"], told["threshold"]) == ("keyword", 0.8)
 
 
 def test_several_processes_of_a_launcher_are_refused(

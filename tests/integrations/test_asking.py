@@ -26,8 +26,11 @@ NAMES = ("response", "contexts")
         ((RIGHT.encode(), DOCUMENTS), "response: expected a string, got bytes"),
         ((RIGHT, None), "contexts: expected a list of documents, got NoneType"),
         ((RIGHT, DOCUMENTS[0]), "contexts: expected a list of documents, got str"),
-        ((RIGHT, [DOCUMENTS[0], 5]), "contexts[1]: expected a string or an object with 'text', got int"),
-        ((RIGHT, [{"page_content": 5}]), "contexts[0]: key 'text': expected a string, got int"),
+        (
+            (RIGHT, [DOCUMENTS[0], 5]),
+            "contexts[1]: expected a string or an object with 'text' (or LangChain's 'page_content'), got int",
+        ),
+        ((RIGHT, [{"page_content": 5}]), "contexts[0]: key 'page_content': expected a string, got int"),
         ((RIGHT, DOCUMENTS, 7), "question: expected a string, got int"),
         ((RIGHT, DOCUMENTS, None, "de"), "lang: expected one of en, pl, got 'de'"),
     ],

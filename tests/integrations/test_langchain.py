@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -60,6 +61,23 @@ def test_a_wrong_row_is_an_error_that_names_its_key(keyword: Counted, handed: An
         citation_step("verify", keyword).invoke(handed)
     with pytest.raises(RecordError, match=words):
         asyncio.run(citation_step("verify", keyword).ainvoke(handed))
+
+
+def test_a_message_is_read_without_a_warning(keyword: Counted) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for do in ("verify", "cite", "fix"):
+            done = citation_step(do, keyword).invoke(row(AIMessage(WRONG)))
+            assert type(done["citations"]["answer"]) is str
+
+
+def test_wrong_use_is_said(keyword: Counted) -> None:
+    with pytest.raises(ValueError, match="expected verify, cite or fix, got 'foo'"):
+        citation_step("foo", keyword)  # type: ignore[arg-type]
+    evaluator = citation_evaluator(keyword)
+    with pytest.raises(RecordError, match="expected a mapping with the keys 'answer' and 'context', got NoneType"):
+        evaluator({}, None)
+    assert [each["score"] for each in evaluator(None, row(RIGHT))] == [1, 1, 1]
 
 
 def test_langsmith_takes_the_evaluator(keyword: Counted, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,7 +96,7 @@ BAD = {
     "key 'pred': expected a string, got NoneType": citebench() | {"pred": None},
     "key 'query': expected a string": citebench() | {"query": 7},
     "key 'passages': expected a list of passages": citebench() | {"passages": []},
-    "documents[0]: expected a string or an object with 'text', got int": citebench() | {"passages": [7]},
+    "documents[0]: expected a string or an object with 'text'": citebench() | {"passages": [7]},
     "key 'lang': expected one of en, pl, got 'de'": citebench(lang="de"),
     "expected each id once, got 'r1' again": citebench(),
     "expected id 1, got 2": CONVERTED | {

@@ -90,6 +90,25 @@ def test_a_request_may_bring_its_threshold(serve: Serve) -> None:
     error(client.post("/v1/fix", json={"items": [item], "threshold": 1.5}), 422, "invalid")
 
 
+def test_an_empty_statement_is_said_in_words(serve: Serve) -> None:
+    sent = serve().post("/v1/score", json={"items": [{**PAIR, "statement": ""}]})
+    assert error(sent, 422, "invalid") == "key 'items[0].statement': expected some text, got ''"
+
+
+def test_a_document_may_be_its_text_and_a_title_null(serve: Serve) -> None:
+    client = serve(max_characters=200)
+    texts = [document["text"] for document in DOCUMENTS]
+    for route in ROUTES:
+        item = body(route)["items"][0]
+        bare = [{**item, "documents": texts}, {**item, "documents": [{"text": text, "title": None} for text in texts]}]
+        first, second = client.post(f"/v1/{route}", json={"items": bare}).json()["results"]
+        assert first == second
+        told = client.post(f"/v1/{route}", json={"items": [{**item, "documents": ["a" * 201]}]})
+        assert "items[0].documents[0].text: expected at most 200 characters" in error(told, 422, "invalid")
+    parts = client.get("/openapi.json").json()["components"]["schemas"]["AnswerIn"]["properties"]["documents"]["items"]
+    assert {"type": "string", "maxLength": 200} in parts["anyOf"]
+
+
 def test_many_answers_come_back_in_order(serve: Serve) -> None:
     items = [{**ITEM, "id": str(n), "answer": f"Statement {n} about rivers [1]."} for n in range(20)]
     results = serve().post("/v1/verify", json={"items": items}).json()["results"]
@@ -115,6 +134,9 @@ def test_the_language_comes_from_the_request_the_server_or_the_words(serve: Serv
         ({"items": [{**ITEM, "document": []}]}, ["key 'items[0].document': expected no such key"]),
         ({"items": [{**ITEM, "lang": "de"}]}, ["key 'items[0].lang': expected 'en' or 'pl', got 'de'"]),
         ([ITEM], ["the body: expected an object, got list"]),
+        ({"items": [ITEM], "threshold": 5}, ["key 'threshold': expected a number up to 1, got int 5"]),
+        ({"items": [ITEM], "threshold": -1}, ["key 'threshold': expected a number from 0, got int -1"]),
+        ({"items": [{**ITEM, "documents": [3]}]}, ["key 'items[0].documents[0]': expected an object, got int 3"]),
     ],
 )
 def test_what_is_wrong_is_said_in_words(serve: Serve, sent: Any, words: list[str]) -> None:
@@ -271,6 +293,11 @@ def test_health(serve: Serve) -> None:
     assert came["status"] == "ok"
     assert came["verifier"] == "keyword"
     assert came["thresholds"] == {"partial": 0.5, "full": 0.5}
+
+
+@pytest.mark.parametrize("path", ["/health", "/"])
+def test_head_is_answered(serve: Serve, path: str) -> None:
+    assert serve(token="secret").head(path).status_code == 200
 
 
 def test_unknown_paths_and_methods_have_the_shape_of_every_error(serve: Serve) -> None:

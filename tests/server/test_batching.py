@@ -74,13 +74,16 @@ def test_closing_finishes_what_is_in_and_takes_no_more() -> None:
     ask = Doubling()
     batcher = started(ask)
     waiting = batcher.submit(QueuedRequest("a", [3], 1))
+    assert batcher.unanswered == 2
     assert not batcher.close(0.05)
-    assert not batcher.alive
+    assert not batcher.close(0.05)
+    assert (batcher.alive, batcher.unanswered, len(batcher)) == (False, 2, 1)
     with pytest.raises(Busy, match="stopping"):
         batcher.submit(QueuedRequest("a", [4], 1))
     ask.gate.set()
     assert waiting.result(10) == [6]
     assert batcher.close(10)
+    assert batcher.unanswered == 0
 
 
 def test_jobs_that_come_within_the_wait_join_the_batch() -> None:

@@ -55,6 +55,18 @@ def arrived(address: str) -> float:
     return sum(float(number) for number in re.findall(counted, text, re.MULTILINE))
 
 
+def test_what_is_not_done_in_time_is_counted_and_the_exit_is_clean() -> None:
+    with served("--timeout", "0.5", code=SLOW.replace("0.5", "60")) as (process, address), ThreadPoolExecutor() as pool:
+        answers = [pool.submit(post, address) for _ in range(2)]
+        while arrived(address) < 2:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert [answer.result()[0] for answer in answers] == [504, 504]
+        out, err = process.communicate(timeout=20)
+        assert "stopped; 2 requests in flight got no answer: the verifier was not done" in out
+        assert (process.returncode, err) == (1, "")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
     with served(code=SLOW) as (process, address), ThreadPoolExecutor() as pool:

@@ -1,0 +1,50 @@
+"""Held: documents of every kind that people have are taken; what is none is said in words."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from citeverifier.answers.answer_record import answer_from_json, to_documents
+from citeverifier.records import Document, RecordError
+
+
+@pytest.mark.parametrize(
+    ("value", "title"),
+    [
+        ("Cats sleep.", ""),
+        (Document("Cats", "Cats sleep."), "Cats"),
+        ({"text": "Cats sleep.", "title": None}, ""),
+        ({"text": "Cats sleep.", "metadata": {"title": "Cats"}}, "Cats"),
+        ({"page_content": "Cats sleep.", "metadata": {"title": "Cats", "page": 3}}, "Cats"),
+        ({"page_content": "Cats sleep.", "metadata": {"title": 3}}, ""),
+        ({"page_content": "Cats sleep.", "metadata": None, "title": "Cats"}, "Cats"),
+        (SimpleNamespace(page_content="Cats sleep.", metadata={"title": "Cats"}), "Cats"),
+        (SimpleNamespace(page_content="Cats sleep."), ""),
+    ],
+)
+def test_documents_of_every_kind(value: Any, title: str) -> None:
+    assert to_documents([value]) == (Document(title, "Cats sleep."),)
+    if not isinstance(value, Document | SimpleNamespace):
+        assert answer_from_json({"answer": "a", "documents": [value]}).documents == (Document(title, "Cats sleep."),)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            {"content": "a", "id": 1},
+            "expected the key 'text' (or LangChain's 'page_content'), got the keys content, id",
+        ),
+        ({}, "expected the key 'text' (or LangChain's 'page_content'), got the keys (none)"),
+        ({"text": None}, "key 'text': expected a string, got NoneType"),
+        ({"page_content": None}, "key 'page_content': expected a string, got NoneType"),
+        (SimpleNamespace(text="a"), "expected a string or an object with 'text' (or LangChain's 'page_content'), got"),
+    ],
+)
+def test_what_is_no_document_is_said(value: Any, message: str) -> None:
+    with pytest.raises(RecordError) as error:
+        to_documents(["a", value])
+    assert str(error.value).startswith(f"documents[1]: {message}")

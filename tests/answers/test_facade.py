@@ -1,0 +1,95 @@
+"""Held: what a method cannot take is said in words; an answer in another language is warned of once."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+from citeverifier import CiteVerifier
+from citeverifier.records import RecordError
+from citeverifier.verifiers.keyword import Keyword
+
+DOCUMENTS = ["The Vistula is the longest river of Poland.", "Kraków lies on the Vistula."]
+ANSWER = "Kraków lies on the Vistula [1]."
+GERMAN = "Weichsel, Oder und Warthe sind Flüsse. Ihre Quellen liegen teils im Gebirge, teils im Flachland [1]."
+
+
+@pytest.fixture
+def verifier() -> CiteVerifier:
+    return CiteVerifier(Keyword())
+
+
+@pytest.mark.parametrize("method", ["verify", "cite", "fix"])
+@pytest.mark.parametrize(
+    ("handed", "message"),
+    [
+        ((None, DOCUMENTS), "answer: expected a string, or a list of strings, got NoneType"),
+        ((ANSWER, None), "documents: expected a list of documents, got NoneType"),
+        ((ANSWER, DOCUMENTS, 5), "question: expected a string, got int"),
+        (([ANSWER], None), "documents: expected a list with an entry for each answer, got NoneType"),
+        (([ANSWER], [DOCUMENTS], 5), "question: expected a list with an entry for each answer, got int"),
+        (([ANSWER], [DOCUMENTS], [5]), "answer 0: question: expected a string, got int"),
+        (([ANSWER, 3], [DOCUMENTS, DOCUMENTS]), "answer 1: expected a string, got int"),
+        (([ANSWER], [None]), "answer 0: documents: expected a list of documents, got NoneType"),
+    ],
+)
+def test_what_a_method_cannot_take_is_said(
+    verifier: CiteVerifier, method: str, handed: tuple[Any, ...], message: str
+) -> None:
+    with pytest.raises(RecordError) as error:
+        getattr(verifier, method)(*handed)
+    assert str(error.value) == message
+
+
+def test_what_is_no_scorer_and_no_threshold_is_said(verifier: CiteVerifier) -> None:
+    with pytest.raises(ValueError, match=r"scorer: expected a Scorer, such as Keyword\(\), got str"):
+        CiteVerifier("keyword")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"threshold: expected a probability from 0 to 1, got '0\.5'"):
+        verifier.at("0.5")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["verify", "cite", "fix"])
+def test_answers_in_another_language_are_warned_of_once_a_call(verifier: CiteVerifier, method: str) -> None:
+    call = getattr(verifier, method)
+    with pytest.warns(UserWarning, match="answer: neither English nor Polish") as told:
+        call(GERMAN, DOCUMENTS)
+    with pytest.warns(UserWarning, match="answers 1, 2, 3 ...: neither English nor Polish") as told_of_many:
+        call([ANSWER, *[GERMAN] * 5], [DOCUMENTS] * 6)
+    assert (len(told), len(told_of_many)) == (1, 1)
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call(GERMAN, DOCUMENTS, lang="en")
+        call(ANSWER, DOCUMENTS)
+
+
+POLISH = "Wisła jest najdłuższą rzeką w Polsce [2]. Kraków leży nad Wisłą, np. przy ujściu Rudawy [1]."
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("answer", [ANSWER, f"{ANSWER} The Vistula is long [2].", POLISH, "No markers."])
+def test_a_stream_is_what_fix_makes_of_the_whole(verifier: CiteVerifier, answer: str, size: int) -> None:
+    chunks = [answer[i : i + size] for i in range(0, len(answer), size)]
+    documents = [DOCUMENTS[0], {"page_content": DOCUMENTS[1]}, {"text": "Wisła jest najdłuższą rzeką w Polsce."}]
+    assert "".join(verifier.fix_stream(chunks, documents)) == verifier.fix(answer, documents).text
+    kept = verifier.fix_stream(iter(chunks), documents, "Which?", lang="en", count="kept")
+    assert "".join(kept) == verifier.fix(answer, documents, lang="en", count="kept").text
+
+
+def test_what_a_stream_cannot_take_is_said(verifier: CiteVerifier) -> None:
+    for handed, message in {
+        (ANSWER, ("a", 5)): r"documents\[1\]: expected a string",
+        (ANSWER, ("a",), 5): "question: expected a string, got int",
+        ((b"a",), ("a",)): "chunk: expected a string, got bytes",
+    }.items():
+        with pytest.raises(RecordError, match=message):
+            list(verifier.fix_stream(*handed))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="count: expected kept or free"):
+        verifier.fix_stream(ANSWER, DOCUMENTS, count="all")  # type: ignore[arg-type]
+
+
+def test_without_documents_it_is_said_why_nothing_is_cited(verifier: CiteVerifier) -> None:
+    for result in (verifier.cite("Kraków lies on the Vistula.", []), verifier.fix(ANSWER, [])):
+        assert [change.reason for change in result.changes] == ["the answer has no documents"]
