@@ -22,7 +22,6 @@ from citeverifier.text.markers import (
     may_begin_marker,
     opening_before,
     separator,
-    spaces_before,
 )
 
 
@@ -76,10 +75,14 @@ class PointReader:
 
     @property
     def free(self) -> int:
-        """Up to where the text can be passed on as it is: before the first marker that is open or may begin, and the
-        spaces before that; all of it when the answer has ended."""
-        seen = opening_before(self.text, self._seen)
-        return len(self.text) if self._ended else max(self.closed, spaces_before(self.text, seen))
+        """Up to where the text can be passed on as it is: before the first marker that is open or may begin, with what
+        is put around it, and the white space before that; all of it when the answer has ended."""
+        if self._ended:
+            return len(self.text)
+        place = opening_before(self.text, self._seen)
+        while place > self.closed and self.text[place - 1].isspace():
+            place -= 1
+        return max(self.closed, place)
 
     def _may_begin(self, start: int) -> int:
         """Where, from `start` on, the text ends in what may begin a marker; its length where it does not."""
