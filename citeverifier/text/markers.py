@@ -251,7 +251,7 @@ def cut_of(text: str, run: MarkerRun) -> tuple[int, int, str]:
     before, end = spaces_before(text, run.start), run.end
     following = text[end : end + 1]
     if not before or text[before - 1] == "\n":  # a marker that leads its line goes with the spaces after it
-        if following in tuple(".,;:!?…") and text[before - 2 : before - 1].isalnum():  # or ends the line before
+        if following in tuple(".,;:!?…") and before > 1 and text[before - 2].isalnum():  # or ends the line before
             return before - 1, end, ""
         while text[end : end + 1] and text[end] in SPACES:
             end += 1
