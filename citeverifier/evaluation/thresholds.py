@@ -62,28 +62,36 @@ def fit_thresholds(
     cost = Cost()
     for level in levels:
         decided = [question for question in dev if question.level == level]
-        scores = verifier.score([question.pair for question in decided], level)
-        cost += scores.cost
-        if verifier.dry_run:
-            fitted[level] = DecisionThreshold(0.5, "dry run: not fitted")
-            continue
-        gold, values = np.array([question.gold for question in decided], dtype=bool), scores.values
+        gold = np.array([question.gold for question in decided], dtype=bool)
         if whole:
             by_example: dict[str, list[int]] = {}
             for i, question in enumerate(decided):
                 by_example.setdefault(question.pair.example, []).append(i)
             gold = np.array([gold[own].all() for own in by_example.values()], dtype=bool)
+        if len(set(gold.tolist())) < 2:  # before anything is paid for
+            raise _one_kind(source, level)
+        scores = verifier.score([question.pair for question in decided], level)
+        cost += scores.cost
+        if verifier.dry_run:
+            fitted[level] = DecisionThreshold(0.5, "dry run: not fitted")
+            continue
+        values = scores.values
+        if whole:
             values = np.array([values[own].min() for own in by_example.values()])  # nan where one of them is
         scored = ~np.isnan(values)
         value = best_threshold(gold[scored], values[scored])
         if np.isnan(value):
-            raise ValueError(
-                f"{source}: expected dev pairs that reach level {level.label} and ones that do not, got one kind; "
-                "name other dev data with fit=[...]"
-            )
+            raise _one_kind(source, level)
         what = "examples" if whole else "pairs"
         fitted[level] = DecisionThreshold(value, f"fitted on {int(scored.sum())} dev {what} of {source}")
     return Fitted(fitted, cost=cost)
+
+
+def _one_kind(source: str, level: Support) -> ValueError:
+    return ValueError(
+        f"{source}: expected dev pairs that reach level {level.label} and ones that do not, got one kind; "
+        "name other dev data with fit=[...]"
+    )
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,7 @@ class VerifierRater(Rater):
     """
 
     metrics = (METRIC,)
+    makes_edits = True
 
     def __init__(
         self, verifier: Scorer, thresholds: Mapping[Support, float], penalties: Penalties, attribution: bool

@@ -79,6 +79,7 @@ class CiteEvalAuto(LLMRater):
         if not 0 <= weight <= 1:
             raise ValueError(f"rater.weight: expected a share from 0 to 1, got {weight}")
         self.way, self.weight, self.attribution, self.max_tokens = way, weight, attribution, max_tokens
+        self.makes_edits = way == "iter_coe"
         self.edit_dist = None if coefficients is None else EditDist.load(coefficients)
         self.metrics = (way,) if self.edit_dist is None else (ENSEMBLE, way, EDIT_DIST)
         super().__init__(self.metrics[0], llm, prompt_lang)

@@ -43,9 +43,10 @@ def read_responses(
 ) -> tuple[list[Response], list[BadRecord]]:
     """The responses of a file, JSON or JSONL (plain or .gz), and the records set aside.
 
-    A record is CiteBench's (`id, query, passages, pred`, or its converted form with sentences), or one of our examples,
-    whose `answer` holds markers or whose statements have citations. `system` names whose responses they are (default:
-    each record's `system`, else the file's name). `lang` keeps one language. `human`: CiteBench's annotations.
+    A record is CiteBench's (`id, query, passages, pred`, or its converted form with sentences), an answer as `verify`
+    takes it, or one of our examples, whose `answer` holds markers or whose statements have citations. `system` names
+    whose responses they are (default: each record's `system`, else the file's name). `lang` keeps one language.
+    `human`: CiteBench's annotations.
 
     Raises FileNotFoundError for a missing file, RecordError where the file as a whole is none of these.
     """
@@ -74,9 +75,9 @@ def read_responses(
 
 
 def _response(row: Any, system: str | None, file: str) -> Response:
-    if isinstance(row, Mapping) and "documents" in row:
+    if isinstance(row, Mapping) and "documents" in row and ("lang" in row or "answer" not in row):
         return _from_ours(row, system or file)
-    if isinstance(row, Mapping) and "passages" not in row:
+    if isinstance(row, Mapping) and not row.keys() & {"passages", "documents"}:
         raise RecordError(f"expected passages (CiteBench) or documents (an example), got keys {', '.join(row)}")
     if isinstance(row, Mapping):
         row = {"id": row.get("sample_idx"), "pred": row.get("prediction"), **row}

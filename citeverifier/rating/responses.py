@@ -186,6 +186,7 @@ class Rater(ABC):
 
     scale: tuple[float, float] = (LOWEST, HIGHEST)
     metrics: tuple[str, ...]
+    makes_edits: bool = False
     dry_run: bool = False  # counts what calls would cost and sends nothing
 
     def __init__(self, name: str) -> None:
@@ -204,15 +205,15 @@ class Rater(ABC):
 def improve(rater: Rater, responses: Sequence[Response], rounds: int, folder: Path) -> list[list[RatedResponse]]:
     """Iterative improvement: the ratings before any change (`folder` itself) and after each round (`folder/round_1`).
 
-    Each round applies the edits and rates again; it stops early where there are none. Raises ValueError where the rater
-    makes none at all.
+    Each round applies the edits and rates again; it stops early where there are none. Raises ValueError, before
+    anything is asked, where the rater makes none.
     """
-    history = [rater.rate(responses, folder)]
-    if rounds and all(statement.edits is None for rated in history[0] for statement in rated.statements):
+    if rounds and not rater.makes_edits:
         raise ValueError(
             f"improve={rounds}: expected a rater that makes edits (local; cite_eval with way=iter_coe), got "
             f"{rater.name}"
         )
+    history = [rater.rate(responses, folder)]
     for number in range(1, rounds + 1):
         edited = [rated.edited() for rated in history[-1]]
         if edited == [rated.response for rated in history[-1]]:

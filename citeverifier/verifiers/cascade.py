@@ -41,6 +41,11 @@ class Cascade(Scorer):
     needs_dev_pairs = True
 
     def __init__(self, small: Scorer, big: Scorer, precision: float = 0.95) -> None:
+        if small.dry_run or big.dry_run:
+            raise ValueError(
+                "verifier=cascade: expected no dry run, since what the big verifier is asked depends on the small one; "
+                f"count {big.name} alone for an upper bound"
+            )
         self.small, self.big, self.precision = small, big, precision
         self.name = f"cascade({small.name}, {big.name})"
         self.bands: Mapping[Support, Band] = {}

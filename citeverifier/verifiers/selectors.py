@@ -74,7 +74,7 @@ class TunedSelector(Selector):
     """
 
     def __init__(self, scorer: Scorer, **parameters: float) -> None:
-        self.scorer = scorer
+        self.scorer, self.dry_run = scorer, scorer.dry_run
         self.name = f"{self.name}({scorer.name})"
         self.given = self.chosen = parameters
 

@@ -82,7 +82,8 @@ def test_what_is_unscored_does_not_count(pairs: list[Pair]) -> None:
 def test_no_thresholds_from_one_class(pairs: list[Pair], keep: set[Support], level: str) -> None:
     dev = [pair for pair in pairs if pair.support_min in keep]
     with pytest.raises(ValueError, match=rf"my-dev: expected dev pairs that reach level {level} .* fit=\[...\]"):
-        fit_thresholds(ByHand(lambda pair, level: 0.5), dev_questions(dev, 13), "my-dev")
+        fit_thresholds(by_hand := ByHand(lambda pair, level: 0.5), dev_questions(dev, 13), "my-dev")
+    assert Support.parse(level) not in [asked for asked, _ in by_hand.asked], "nothing is paid for before that is known"
 
 
 def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:

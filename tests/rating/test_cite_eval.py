@@ -232,5 +232,7 @@ def test_edits_improve_what_is_rated(tmp_path: Path) -> None:
 
 
 def test_a_rater_without_edits_cannot_improve(tmp_path: Path) -> None:
-    with ScriptedServer(scripted) as server, pytest.raises(ValueError, match="expected a rater that makes edits"):
-        improve(auto(server.url, "vanilla"), [response([0])], 1, tmp_path)
+    with ScriptedServer(scripted) as server:
+        with pytest.raises(ValueError, match="expected a rater that makes edits"):
+            improve(auto(server.url, "vanilla"), [response([0])], 1, tmp_path)
+        assert len(server.bodies) == 0, "nothing is paid for before that is known"

@@ -50,10 +50,21 @@ def test_its_converted_form_keeps_its_sentences(tmp_path: Path) -> None:
     assert [(s.citations, s.dangling) for s in one.statements] == [((0,), ()), ((), (7,))]
 
 
+def test_answers_as_verify_takes_them(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "answer": "Wisła jest długa [1], a Odra nie [9].", "documents": ["Wisła ma 1047 km."]},
+        {"answer": "It is so [1].", "documents": ["It is so."]},
+    ]
+    [one], bad = read_responses(write(tmp_path / "ours.jsonl", rows))
+    assert (one.id, one.lang, one.system) == ("a", "pl", "ours")
+    assert [(s.citations, s.dangling) for s in one.statements] == [((0,), (9,))]
+    assert "key 'id': expected a string" in bad[0].reason
+
+
 def test_lines_and_gz_and_our_examples(tmp_path: Path) -> None:
     rows = [example_to_json(example) for example in load_mini("dev")[:3]]
     rows.append(
-        {**rows[0], "id": "marked", "statements": [], "answer": "It is so [2]. Is it?", "meta": {"system": "x"}}
+        {**rows[0], "id": "marked", "statements": [], "answer": "It is so [2]. It was so.", "meta": {"system": "x"}}
     )
     path = tmp_path / "ours.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(json.dumps(row) for row in rows).encode()))

@@ -138,3 +138,10 @@ def test_centred_keeps_order_and_puts_the_threshold_at_one_half(threshold: float
     assert (np.diff(moved) >= 0).all()
     assert (moved[score >= threshold] >= 0.5).all()
     assert (moved[score < threshold * (1 - 1e-9)] < 0.5).all()
+
+
+def test_a_dry_run_is_refused_since_nobody_knows_what_is_passed_on() -> None:
+    paid = ByHand(big)
+    paid.dry_run = True
+    with pytest.raises(ValueError, match="verifier=cascade: expected no dry run"):
+        Cascade(ByHand(small), paid)

@@ -13,6 +13,8 @@ from by_hand import ByHand
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citeverifier.answers.correction.by_support import BySupport
+from citeverifier.answers.correction.with_retrieval import WithRetrieval
 from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection
@@ -211,3 +213,11 @@ def test_the_scorer_is_named_and_can_be_wrapped(kind: Callable[[Scorer], TunedSe
     assert selector.wrap(lambda inner: other)
     selector.select([listing("a", 1)])
     assert other.asked
+
+
+@pytest.mark.parametrize("kind", [TopK, AboveThreshold, Listwise, BySupport, WithRetrieval])
+def test_a_dry_run_of_the_scorer_is_one_of_all(kind: Any) -> None:
+    paid = scorer({})
+    assert not kind(paid).dry_run
+    paid.dry_run = True
+    assert kind(paid).dry_run

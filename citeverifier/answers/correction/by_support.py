@@ -36,7 +36,7 @@ class BySupport(CorrectionMethod):
         candidates: int = 5,
     ) -> None:
         self.scorer, self.context, self.candidates = scorer, context, candidates
-        self.name = scorer.name
+        self.name, self.dry_run = scorer.name, scorer.dry_run
         self.thresholds = thresholds or scorer.thresholds or dict.fromkeys(LEVELS, 0.5)
 
     def score(self, points: Sequence[Listing]) -> Scores:

@@ -31,7 +31,7 @@ class WithRetrieval(CorrectionMethod):
     def __init__(self, scorer: Scorer, weight: float = 0.8) -> None:
         if not 0 <= weight <= 1:
             raise ValueError(f"weight: expected a share from 0 to 1, got {weight}")
-        self.scorer, self.weight = scorer, weight
+        self.scorer, self.weight, self.dry_run = scorer, weight, scorer.dry_run
         self.name = f"{scorer.name} + retrieval"
 
     def score(self, points: Sequence[Listing]) -> Scores:
