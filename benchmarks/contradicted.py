@@ -11,8 +11,10 @@ mark.
 from __future__ import annotations
 
 import random
+from typing import Annotated
 
 import numpy as np
+import typer
 from calibration import with_interval
 
 from citeverifier.answers.answer_results import CONTRADICTS
@@ -48,6 +50,11 @@ def row_of(verifier: OrdinalVerifier, source: str) -> tuple[str, ...]:
     return (source, str(size), *figures, *(f"{share:.3f}" for share in marked))
 
 
+def main(model: Annotated[str, typer.Option(help="A checkpoint.")] = "citeverifier-small") -> None:
+    """How well `contradicted` tells, and how well calibrated it is."""
+    verifier = OrdinalVerifier(model, dtype="float32")
+    print_table("contradicted or not told", HEADER, [row_of(verifier, source) for source in SOURCES])
+
+
 if __name__ == "__main__":
-    shipped = OrdinalVerifier("citeverifier-small", dtype="float32")
-    print_table("contradicted or not told", HEADER, [row_of(shipped, source) for source in SOURCES])
+    typer.run(main)

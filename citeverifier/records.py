@@ -10,6 +10,7 @@ parts fit together.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -276,7 +277,7 @@ def read_jsonl(path: str | Path, parse: Callable[[Mapping[str, Any]], Record]) -
 def decode_line(line: bytes) -> dict[str, Any]:
     """The JSON object of a line; raises RecordError saying what was expected and what it got."""
     try:
-        row = json.loads(line.decode("utf-8"))
+        row = json.loads(line.removeprefix(codecs.BOM_UTF8).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise RecordError(f"expected UTF-8, got byte {line[error.start]:#04x}") from None
     except json.JSONDecodeError as error:

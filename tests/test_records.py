@@ -208,6 +208,12 @@ def test_a_damaged_gzip_file_is_named(tmp_path: Path, damage: Callable[[bytes], 
     assert_one_error(raised, str(packed), "a whole gzip file", "cut or damaged")
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    file = tmp_path / "saved_by_an_editor.jsonl"
+    file.write_bytes(b"\xef\xbb\xbf" + line(PAIR) + b"\n")
+    assert [pair.id for pair in read_jsonl(file, pair_from_json)] == ["p1"]
+
+
 def test_left_out_keys_have_defaults() -> None:
     example = example_from_json({"id": "e", "lang": "en", "documents": [{"text": "Text."}]})
     assert example == Example("e", "en", "e", "", (Document("", "Text."),), ())
