@@ -47,15 +47,16 @@ def train(
     With `options.resume`, goes on from the last whole intermediate checkpoint; a folder that holds a finished one is
     left as it is.
 
-    Raises ValueError where labels are missing, dev lacks a class, or nothing fits the length limit.
+    Raises ValueError where that one had other settings, labels are missing, dev lacks a class, or nothing fits the
+    length limit.
     """
     from transformers import set_seed
 
-    if (before := finished_before(options)) is not None:
+    options = with_reader(options)
+    if (before := finished_before(options, data or {})) is not None:
         return before
     started = time.perf_counter()
     set_seed(options.seed)
-    options = with_reader(options)
     model, tokenizer = build_model(options)
     inputs = inputs_for(model, tokenizer, options)
     reads = getattr(model, "reader", None) is not None
