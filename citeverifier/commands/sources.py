@@ -166,13 +166,13 @@ def training_data(config: Any) -> TrainingData:
     report: dict[str, Any] = {"sources": [], "made": {}, "dev": []}
     for number, source in enumerate(specs):
         whole = dev is None and not dev_records[number]  # a file too small to have a part for dev
-        found = part(source, "train", **({"share_files": False} if whole else {}))
-        records, leaks = drop_leaks(found, guarded)
+        taken = part(source, "train", share_files=dev is None and not whole)
+        records, leaks = drop_leaks(taken, guarded)
         pairs, unusable = fitting(records)
         pairs = take(pairs, source.limit, seed)
         train += weigh(pairs, source.weight, data["kind_weights"])
         report["sources"].append(
-            {"data": source.title, "weight": source.weight, "of": _form(found), "leaks": asdict(leaks)}
+            {"data": source.title, "weight": source.weight, "of": _form(taken), "leaks": asdict(leaks)}
             | {"pairs": len(pairs), "sha256": fingerprint(pairs).sha256, "unusable": unusable}
         )
     if not any(count for source in report["sources"] for count in source["leaks"].values()):
@@ -183,9 +183,10 @@ def training_data(config: Any) -> TrainingData:
             f"data.held_out, got none; dropped: {[source['leaks'] for source in report['sources']]}"
         )
     dev_pairs: list[Pair] = []
-    for spec, records in zip(dev_specs, dev_records, strict=True):  # a source's own limit is of training pairs
-        dev_pairs += take(fitting(records)[0], None if dev is None else spec.limit, seed)
-        report["dev"].append({"data": spec.title, "of": _form(records)} | asdict(fingerprint(records)))
+    for spec, held in zip(dev_specs, dev_records, strict=True):  # a source's own limit is of training pairs
+        dev_pairs += take(fitting(held)[0], None if dev is None else spec.limit, seed)
+        if held or dev is not None:
+            report["dev"].append({"data": spec.title, "of": _form(held)} | asdict(fingerprint(held)))
     dev_pairs = take(dev_pairs, data["dev_limit"], seed)
     report["dev_pairs"] = len(dev_pairs)
     makers = {"edited sentences": (edited_sentences, data["edits"]), "pages": (pages, data["pages"])}

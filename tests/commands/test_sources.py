@@ -139,6 +139,7 @@ def test_a_source_too_small_for_a_part_of_its_own_is_trained_on_where_another_ha
         data = gathered(["mini", str(path)])
     assert len([pair for pair in data.train if pair.kind == "mine"]) == 2
     assert data.dev == list(BUILD(load_mini("dev", "en")))
+    assert [dev["data"] for dev in data.report["dev"]] == ["mini"]
     assert "small.jsonl: too small to hold a part back for dev" in caplog.text
     with pytest.raises(InstantiationException, match="expected some of its groups"):
         gathered([str(path)])
