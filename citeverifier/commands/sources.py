@@ -5,7 +5,8 @@ Together with the entry points, the only place that sees Hydra's configs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
@@ -18,6 +19,7 @@ from omegaconf.errors import InterpolationResolutionError
 
 from citeverifier.data.edited_sentences import edited_sentences
 from citeverifier.data.load import (
+    EmptySplitError,
     Record,
     fingerprint,
     made_by_llm,
@@ -31,13 +33,16 @@ from citeverifier.data.notation import vary_notation
 from citeverifier.data.pages import pages
 from citeverifier.data.splits import drop_leaks
 from citeverifier.paths import configs_dir
-from citeverifier.records import Pair
+from citeverifier.records import LANGUAGES, Example, Pair
+
+log = logging.getLogger(__name__)
 
 _FILE = {"_target_": "citeverifier.data.load.load"}
 _NO_FOLDER = (
     "expected the environment variable CITEVERIFIER_REAL_DATA to name the folder that holds its file, "
     "or path=, the file itself"
 )
+SMALL = 50  # records held back, below which a source may have no others
 _OFFLINE = """Without the hub, train on HotpotQA, fetched where there is a network, or on what an LLM makes of it:
   hf download hotpotqa/hotpot_qa --repo-type dataset --local-dir hotpot_qa   # then: train.py ... data.path=hotpot_qa
   python -m data_gen pipeline=training generator=llm data.path=hotpot_qa     # then: train.py ..., which finds it"""
@@ -61,10 +66,15 @@ class SourceSpec:
         if "data" not in spec:
             raise ValueError(f"data.sources: expected a name, a path or a mapping with key 'data', got {dict(spec)}")
         rest = {key: value for key, value in spec.items() if key not in ("data", "weight", "limit", "lang")}
+        limit = spec.get("limit")
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            raise ValueError(
+                f"data.sources: {spec['data']}: limit: expected at least 1, or null for all, got {limit!r}"
+            )
         data, _, name = str(spec["data"]).partition("natural/")
         if not data and name:
             return cls.parse({**spec, "data": "natural", "name": name})
-        return cls(str(spec["data"]), float(spec.get("weight", 1.0)), spec.get("limit"), spec.get("lang"), rest)
+        return cls(str(spec["data"]), float(spec.get("weight", 1.0)), limit, spec.get("lang"), rest)
 
     @property
     def title(self) -> str:
@@ -137,6 +147,7 @@ def alternatives(sources: Specs, dev: Specs | None, held_out: Specs) -> tuple[Sp
 def training_data(config: Any) -> TrainingData:
     """Read, drop what leaks, build pairs: `data`, `pairs`, `lang` and `seed` of configs/train.yaml say what and how."""
     data: Any = OmegaConf.to_container(config.data, resolve=True)
+    _check(data, config.lang)
     seed, recipe, build = config.seed, config.pairs, instantiate(config.pairs.build)
     named = data["sources"] if data["path"] is None else [{"data": data["path"], "questions": data["questions"]}]
     sources, dev, held_out = alternatives(named, data["dev"], data["held_out"])
@@ -147,31 +158,35 @@ def training_data(config: Any) -> TrainingData:
     def fitting(records: Sequence[Record]) -> tuple[list[Pair], dict[str, int]]:
         return usable(to_pairs(records, build), recipe.most_documents, recipe.binary)
 
-    dev_records = [part(spec, "dev") for spec in dev_specs]
+    dev_records = [part(spec, "dev") for spec in dev_specs] if dev is not None else _held_back(specs, part)
     guarded = list(chain.from_iterable(dev_records))
     for tested in held_out:
         guarded += _reachable(SourceSpec.parse(tested), "test", "all")
     train: list[Pair] = []
     report: dict[str, Any] = {"sources": [], "made": {}, "dev": []}
-    for source in specs:
-        records, leaks = drop_leaks(part(source, "train"), guarded)
+    for number, source in enumerate(specs):
+        whole = dev is None and not dev_records[number]  # a file too small to have a part for dev
+        taken = part(source, "train", share_files=dev is None and not whole)
+        records, leaks = drop_leaks(taken, guarded)
         pairs, unusable = fitting(records)
         pairs = take(pairs, source.limit, seed)
         train += weigh(pairs, source.weight, data["kind_weights"])
         report["sources"].append(
-            {"data": source.title, "weight": source.weight, "pairs": len(pairs), "leaks": asdict(leaks)}
-            | {"unusable": unusable}
-            | asdict(fingerprint(pairs))
+            {"data": source.title, "weight": source.weight, "of": _form(taken), "leaks": asdict(leaks)}
+            | {"pairs": len(pairs), "sha256": fingerprint(pairs).sha256, "unusable": unusable}
         )
+    if not any(count for source in report["sources"] for count in source["leaks"].values()):
+        raise ValueError(f"lang={config.lang}: expected training records in that language, got none in data.sources")
     if not train:
         raise ValueError(
             "data.sources: expected training records that share no group, document or statement with dev and "
             f"data.held_out, got none; dropped: {[source['leaks'] for source in report['sources']]}"
         )
     dev_pairs: list[Pair] = []
-    for spec, records in zip(dev_specs, dev_records, strict=True):  # a source's own limit is of training pairs
-        dev_pairs += take(fitting(records)[0], None if dev is None else spec.limit, seed)
-        report["dev"].append({"data": spec.title} | asdict(fingerprint(records)))
+    for spec, held in zip(dev_specs, dev_records, strict=True):  # a source's own limit is of training pairs
+        dev_pairs += take(fitting(held)[0], None if dev is None else spec.limit, seed)
+        if held or dev is not None:
+            report["dev"].append({"data": spec.title, "of": _form(held)} | asdict(fingerprint(held)))
     dev_pairs = take(dev_pairs, data["dev_limit"], seed)
     report["dev_pairs"] = len(dev_pairs)
     makers = {"edited sentences": (edited_sentences, data["edits"]), "pages": (pages, data["pages"])}
@@ -182,6 +197,45 @@ def training_data(config: Any) -> TrainingData:
         train += weigh(kept, 1.0, data["kind_weights"])
     titled = vary_titles(train, data["titles"]["dropped"], data["titles"]["replaced"], seed)
     return TrainingData(list(vary_notation(titled, data["notation"], seed)), dev_pairs, report)
+
+
+def _check(data: Mapping[str, Any], lang: str) -> None:
+    """Raise ValueError where a list of sources is none, or the language is no verifier's."""
+    if lang not in ("all", *LANGUAGES):
+        raise ValueError(f"lang: expected all, {' or '.join(LANGUAGES)}, got {lang!r}")
+    for name in ("sources", "dev", "held_out"):
+        specs = data[name]
+        if not isinstance(specs, list) and not (name == "dev" and specs is None):
+            raise ValueError(f"data.{name}: expected a list, data.{name}=[{specs}], got {specs!r}")
+    if not data["sources"] and data["path"] is None:
+        raise ValueError("data.sources: expected at least one source, such as data.sources=[mini], got []")
+
+
+def _form(records: Sequence[Record]) -> str:
+    """What records are: "examples", "pairs", or "records", where there are both."""
+    forms = {"examples" if isinstance(record, Example) else "pairs" for record in records}
+    return forms.pop() if len(forms) == 1 else "records"
+
+
+def _held_back(specs: Sequence[SourceSpec], part: Callable[..., list[Record]]) -> list[list[Record]]:
+    """Each source's part for dev: one too small to have one has none, where others have."""
+    found: list[list[Record]] = []
+    small: list[InstantiationException] = []
+    for spec in specs:
+        try:
+            held = part(spec, "dev")
+            if len(held) < SMALL:
+                part(spec, "train")  # or has all of it fallen into dev?
+        except InstantiationException as error:
+            if not isinstance(error.__cause__, EmptySplitError):
+                raise
+            log.info("%s: too small to hold a part back for dev; all of it is for training", spec.title)
+            held = []
+            small.append(error)
+        found.append(held)
+    if small and not any(found):
+        raise small[0]
+    return found
 
 
 def _reachable(spec: SourceSpec, role: str, lang: str, **settings: Any) -> list[Record]:

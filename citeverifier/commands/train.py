@@ -28,6 +28,7 @@ def run(config: DictConfig) -> Trained:
 
     if config.hub.repo_id is not None:
         check_repo(config.hub.repo_id)  # before hours of training, not after
+    options = instantiate(config.training, _convert_="all")  # checked before the data is read
     read = training_data(config)
     log.info("%s", str(read))
     for source in read.report["sources"]:
@@ -38,8 +39,7 @@ def run(config: DictConfig) -> Trained:
         )  # fmt: skip
         for reason, count in source["unusable"].items():
             log.info("%s: %s pairs that this recipe cannot use: %s", source["data"], f"{count:,}", reason)
-    options = fitted_to_gpu(instantiate(config.training, _convert_="all"))
-    trained: Trained = instantiate(config.trainer)(read.train, read.dev, options, read.report)
+    trained: Trained = instantiate(config.trainer)(read.train, read.dev, fitted_to_gpu(options), read.report)
     for name, value in trained.dev.items():
         log.info("dev %s: %s", name, "-" if value is None else f"{value:.3f}")
     if rank() == 0:

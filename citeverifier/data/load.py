@@ -45,6 +45,10 @@ Record = Example | Pair
 PairBuilder = Callable[[Iterable[Example]], Iterator[Pair]]
 
 
+class EmptySplitError(ValueError):
+    """None of a source's groups falls into the part that is asked for."""
+
+
 def load(
     path: str,
     split: str | None = "auto",
@@ -92,7 +96,7 @@ def load(
         every = list(_records(path, islice(found, rows), questions))
         part = every if whole or shares is None else in_split(every, split, shares)
         if every and not part:
-            raise ValueError(
+            raise EmptySplitError(
                 f"{path}: expected some of its groups to fall into split={split} (shares {shares}), got none of "
                 f"{len({record.group for record in every})}; name the files to use instead (train.py: data.dev=[FILE])"
             )

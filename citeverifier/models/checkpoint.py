@@ -108,7 +108,10 @@ def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = 
 
 
 def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: CheckpointConfig) -> None:
-    """Write a folded model as a checkpoint folder. `model` is a classifier, or a `LateInteraction`."""
+    """Write a folded model as a checkpoint folder. `model` is a classifier, or a `LateInteraction`.
+
+    What an earlier checkpoint there had and this one lacks (head, reader, modules.json, *.py) is removed.
+    """
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,6 +125,8 @@ def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: Checkpoint
         body.config.sentence_transformers = {"activation_fn": "torch.nn.modules.activation.Sigmoid"}
     setattr(body.config, SECTION, json.loads(json.dumps(asdict(config))))
     body.save_pretrained(folder)
+    for name in (HEAD, READER, *elsewhere_files()):
+        (folder / name).unlink(missing_ok=True)
     if late:
         for name, part in ((HEAD, model.head), (READER, model.reader)):
             if part is not None:

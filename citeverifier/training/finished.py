@@ -6,9 +6,11 @@ import json
 import logging
 import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from citeverifier.processes import world_size
@@ -19,6 +21,9 @@ log = logging.getLogger(__name__)
 
 REPORT = "training.json"
 CHECKPOINTS = "checkpoints"  # the folder of intermediate checkpoints
+NOT_COMPARED = frozenset({"resume", "output_dir", "report_to_wandb"})  # options that leave the result as it is
+NAMED = 3  # differing settings that an error names
+SHOWN = 200  # characters of a value in an error
 
 
 @dataclass(frozen=True)
@@ -36,16 +41,51 @@ class Trained:
     verifier: bool = True
 
 
-def finished_before(options: TrainingOptions, *, verifier: bool = True) -> Trained | None:
-    """The finished run in the folder of a run that is resumed; None where there is none, or a new run is asked for."""
+def finished_before(options: TrainingOptions, data: Mapping[str, Any], *, verifier: bool = True) -> Trained | None:
+    """The finished run in the folder of a run that is resumed; None where there is none, or a new run is asked for.
+
+    Raises ValueError where the finished run had other options, or other `data`, than are asked for.
+    """
     folder = Path(options.output_dir)
     if not options.resume or not (folder / REPORT).is_file():
         return None
     report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+    asked = json.loads(json.dumps({"training": _compared(asdict(options)), "data": dict(data)}))
+    found = {"training": _compared(report.get("options", {})), "data": report.get("data", {})}
+    if differing := list(islice(_differences(found, asked), NAMED)):
+        raise ValueError(
+            f"{folder}: resume=true expected the settings of the finished run there, {', '.join(differing)}; "
+            "give another output_dir, or resume=false to train anew in this one"
+        )
     log.info("%s holds a finished run; nothing to resume", folder)
     return Trained(
         folder, report["dev"], report["seconds"], report.get("dropped", 0), report.get("throughput", {}), verifier
     )
+
+
+def start_anew(folder: Path) -> None:
+    """Remove what says that an earlier run in the folder is finished, and that run's intermediate checkpoints."""
+    (folder / REPORT).unlink(missing_ok=True)
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+
+
+def _compared(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that decide what comes out."""
+    return {name: value for name, value in options.items() if name not in NOT_COMPARED}
+
+
+def _differences(found: Any, asked: Any, name: str = "") -> Iterator[str]:
+    """ "training.seed=13, got 14" for each value that differs; what only one of both tells is not compared."""
+    if isinstance(found, dict) and isinstance(asked, dict):
+        for key in found:
+            if key in asked:
+                yield from _differences(found[key], asked[key], f"{name}.{key}".strip("."))
+    elif isinstance(found, list) and isinstance(asked, list) and len(found) == len(asked):
+        for number, pair in enumerate(zip(found, asked, strict=True)):
+            yield from _differences(*pair, f"{name}[{number}]")
+    elif found != asked:
+        before, now = (json.dumps(value, ensure_ascii=False) for value in (found, asked))
+        yield f"{name}={shorten(before, SHOWN)}, got {shorten(now, SHOWN)}"
 
 
 def write_report(trained: Trained, options: TrainingOptions, state: Any, data: Mapping[str, Any], **more: Any) -> None:

@@ -29,6 +29,10 @@ Floats = NDArray[np.float64]
 PRIOR = 2.0  # pairs' worth of pull of each weight towards 0
 REFUTED = frozenset({"refutes", "refute", "contradiction"})  # how the kinds of pairs end, after the source's own label
 NOT_TOLD = frozenset({"not-enough-info", "neutral"})
+ONE_CLASS = (
+    "dev: expected pairs that reach a support level and pairs that do not, got one class only; add pairs of the other "
+    "to data.dev, or leave data.dev out for a part of each source"
+)
 LEAST = 50  # pairs of each, for weights that mean something
 
 
@@ -168,8 +172,15 @@ def aurocs(scores: Floats, labels: NDArray[np.float32]) -> dict[str, float]:
         areas[f"auroc_{level.label}"] = float(auroc(gold[known], scores[known]))
     defined = [area for area in areas.values() if not np.isnan(area)]
     if not defined:
-        raise ValueError("dev: expected pairs that reach a support level and pairs that do not, got one class only")
+        raise ValueError(ONE_CLASS)
     return {**areas, "auroc": float(np.mean(defined))}
+
+
+def check_dev(pairs: Sequence[Pair]) -> None:
+    """Raise ValueError where dev decides no level both ways, before anything is trained that it could not judge."""
+    weighed = [pair for pair in pairs if pair.weight > 0]
+    if not any({True, False} <= {pair.reaches(level) for pair in weighed} for level in LEVELS):
+        raise ValueError(ONE_CLASS)
 
 
 def dev_metrics(folded: Floats, labels: NDArray[np.float32], delta: float) -> dict[str, float]:

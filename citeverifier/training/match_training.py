@@ -43,7 +43,7 @@ def train_matching(
 
     if options.shape != "late_interaction":
         raise ValueError(f"model: expected late_interaction, got {options.shape}")
-    if (before := finished_before(options, verifier=False)) is not None:
+    if (before := finished_before(options, data or {}, verifier=False)) is not None:
         return before
     started = time.perf_counter()
     set_seed(options.seed)

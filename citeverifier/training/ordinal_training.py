@@ -20,7 +20,7 @@ from citeverifier.paths import LATEST
 from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.training.build import build_model, merge_lora, trained_head, with_reader
 from citeverifier.training.finished import Trained, finished_before, write_report
-from citeverifier.training.fitted_on_dev import FittedOnDev, aurocs, fit_on_dev, number_outcomes, refuted
+from citeverifier.training.fitted_on_dev import FittedOnDev, aurocs, check_dev, fit_on_dev, number_outcomes, refuted
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.order import by_length, runs_by_length, whole_run
 from citeverifier.training.prepared_pairs import Prepared, inputs_for, prepare
@@ -47,19 +47,22 @@ def train(
     With `options.resume`, goes on from the last whole intermediate checkpoint; a folder that holds a finished one is
     left as it is.
 
-    Raises ValueError where labels are missing, dev lacks a class, or nothing fits the length limit.
+    Raises ValueError where that one had other settings, labels are missing, dev lacks a class, or nothing fits the
+    length limit.
     """
     from transformers import set_seed
 
-    if (before := finished_before(options)) is not None:
+    options = with_reader(options)
+    if (before := finished_before(options, data or {})) is not None:
         return before
+    check_dev(dev_pairs)
     started = time.perf_counter()
     set_seed(options.seed)
-    options = with_reader(options)
     model, tokenizer = build_model(options)
     inputs = inputs_for(model, tokenizer, options)
     reads = getattr(model, "reader", None) is not None
     train_set, dev_set = (prepare(inputs, pairs, options, reads) for pairs in (train_pairs, dev_pairs))
+    check_dev(dev_set.pairs)  # of those that are not too long
     dropped = len(train_pairs) - len(train_set.pairs)
     log.info(
         "training on %d pairs (%d too long, dropped), dev %d (%d dropped)",

@@ -16,7 +16,7 @@ from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, Traini
 from citeverifier.models.device import native_bf16
 from citeverifier.processes import world_size
 from citeverifier.training.build import build_optimizer
-from citeverifier.training.finished import CHECKPOINTS, last_whole
+from citeverifier.training.finished import CHECKPOINTS, last_whole, start_anew
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.throughput import Throughput
 
@@ -93,7 +93,12 @@ class VerifierTrainer(Trainer):
         return loss
 
     def run(self) -> None:
-        """Train; a resumed run goes on from the last whole intermediate checkpoint, one of no steps stays as it is."""
+        """Train; a resumed run goes on from the last whole intermediate checkpoint, one of no steps stays as it is.
+
+        A new run first removes what says that an earlier one in its folder is finished.
+        """
+        if not self.options.resume and self.is_world_process_zero():
+            start_anew(Path(self.options.output_dir))
         if not self.args.max_steps:
             return
         folder = Path(self.options.output_dir) / CHECKPOINTS

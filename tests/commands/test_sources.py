@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,12 +11,14 @@ from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.errors import InstantiationException
 from omegaconf import OmegaConf
 
 import citeverifier.commands.entry  # noqa: F401  (the configs' resolvers)
 from citeverifier.commands.sources import SourceSpec, TrainingData, check_records, read, training_data
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
+from citeverifier.data.splits import split_of
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.paths import configs_dir
@@ -113,6 +116,7 @@ def test_train_and_dev_are_built_from_their_splits() -> None:
     (source,) = data.report["sources"]
     assert (source["data"], source["weight"], source["pairs"]) == ("mini", 1.0, len(data.train))
     assert source["leaks"]["kept"] == len(load_mini("train", "en"))
+    assert (source["of"], data.report["dev"][0]["of"], "records" in source) == ("examples", "examples", False)
     assert len(source["sha256"]) == len(data.report["dev"][0]["sha256"]) == 64
 
 
@@ -121,6 +125,40 @@ def test_without_dev_a_part_of_each_file_is_held_back(file: Path) -> None:
     assert len(data.train) + len(data.dev) == 240
     assert 0 < len(data.dev) < len(data.train) / 3
     assert {pair.group for pair in data.train}.isdisjoint(pair.group for pair in data.dev)
+
+
+@pytest.mark.parametrize("part", ["train", "dev"])
+def test_a_source_too_small_for_a_part_of_its_own_is_trained_on_where_another_has_one(
+    part: str, pairs: list[Pair], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "small.jsonl"
+    group = next(name for name in map(str, range(100)) if split_of(name, {"train": 0.9, "dev": 0.1}) == part)
+    made = [replace(pair, id=f"{i}", group=group, kind="mine") for i, pair in enumerate(pairs[:2])]
+    write_jsonl(path, map(pair_to_json, made))
+    with caplog.at_level("INFO"):
+        data = gathered(["mini", str(path)])
+    assert len([pair for pair in data.train if pair.kind == "mine"]) == 2
+    assert data.dev == list(BUILD(load_mini("dev", "en")))
+    assert [dev["data"] for dev in data.report["dev"]] == ["mini"]
+    assert "small.jsonl: too small to hold a part back for dev" in caplog.text
+    with pytest.raises(InstantiationException, match="expected some of its groups"):
+        gathered([str(path)])
+
+
+@pytest.mark.parametrize(
+    ("sources", "more", "told"),
+    [
+        ("mini", {}, "data.sources: expected a list, data.sources=[mini], got 'mini'"),
+        (["mini"], {"dev": "mini"}, "data.dev: expected a list, data.dev=[mini], got 'mini'"),
+        ([], {}, "data.sources: expected at least one source"),
+        ([{"data": "mini", "limit": 0}], {}, "mini: limit: expected at least 1, or null for all, got 0"),
+        (["mini"], {"lang": "de"}, "lang: expected all, en or pl, got 'de'"),
+        ([{"data": "mini", "lang": "pl"}], {"lang": "en"}, "lang=en: expected training records in that language"),
+    ],
+)
+def test_what_is_wrong_with_sources_is_said(sources: Any, more: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        gathered(sources, **more)
 
 
 def _leaking(tmp_path: Path) -> tuple[Path, dict[str, Example]]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tiny_models import tiny_checkpoint
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 from citeverifier.models.checkpoint import (
@@ -53,6 +54,15 @@ def cross_encoder(request: pytest.FixtureRequest, tiny: Any, tmp_path_factory: p
     folder = tmp_path_factory.mktemp(f"cross-{request.param}")
     save_checkpoint(folder, model, tokenizer, config("cross_encoder"))
     return folder
+
+
+def test_a_checkpoint_leaves_no_file_of_another_shape_before_it(tiny: Any, tmp_path: Path) -> None:
+    backbone = tiny("bert")
+    fresh = {file.name for file in tiny_checkpoint(tmp_path / "fresh", backbone, "cross_encoder").iterdir()}
+    used = tiny_checkpoint(tmp_path / "used", backbone, "late_interaction")
+    (used / "mine.py").write_text("")
+    tiny_checkpoint(used, backbone, "cross_encoder")
+    assert {file.name for file in used.iterdir()} == {*fresh, "mine.py"}
 
 
 def test_other_runtimes_give_the_same_sigmoid(cross_encoder: Path, pairs: list[Pair]) -> None:

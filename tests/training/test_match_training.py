@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def test_a_trained_encoder_serves_bertscore(tiny: Any, tmp_path: Path) -> None:
         for path in (str(tiny("bert")), str(tmp_path))
     )
     assert abs(before - after).max() > 1e-4
-    again = train_matching(PAIRS[:40], PAIRS[40:60], options(tmp_path, str(tiny("bert")), resume=True))
+    again = train_matching(PAIRS[:40], PAIRS[40:60], replace(adapted, resume=True))
     assert again.dev == pytest.approx(trained.dev, abs=1e-6)
 
 

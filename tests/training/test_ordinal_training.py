@@ -282,7 +282,10 @@ def test_pairs_over_the_limit_are_dropped_and_counted(
         train(train_pairs, dev_pairs, replace(short, max_length=8, output_dir="tiny"))
 
 
-def test_dev_with_one_class_is_an_error(options: TrainingOptions, train_pairs: list[Pair]) -> None:
+def test_dev_with_one_class_is_an_error_before_training(
+    options: TrainingOptions, train_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("citeverifier.training.ordinal_training.build_model", lambda options: pytest.fail("too late"))
     only = [pair for pair in train_pairs if pair.reaches(Support.FULL)]
     with pytest.raises(ValueError, match="one class only"):
         train(train_pairs, only, replace(options, max_steps=1, evaluations=1))

@@ -126,14 +126,25 @@ def _in_cell(text: str) -> str:
 def _data(data: Mapping[str, Any]) -> str:
     """Every source with how much of it was used and the hash of what was read."""
     rows = [
-        [name, _shown(str(part.get("data", "-"))), _number(part.get("records", part.get("pairs"))),
-         _number((part.get("leaks") or {}).get("kept")), f"`{part.get('sha256', '-')}`"]
+        [name, _shown(str(part.get("data", "-"))), *_amounts(part), _number(part.get("pairs")),
+         f"`{part.get('sha256', '-')}`"]
         for name, role in (("train", "sources"), ("dev", "dev"))
         for part in data.get(role) or ()
     ]  # fmt: skip
     if not rows:
         return "The data was not recorded.\n"
-    return markdown(["part", "data", "pairs read", "kept after leaks were dropped", "sha256"], rows) + "\n"
+    table = markdown(["part", "data", "read", "left without leaks", "pairs made of it", "sha256"], rows)
+    if data.get("dev_pairs") is None:
+        return table + "\n"
+    return f"{table}\n\nDev has {_number(data['dev_pairs'])} pairs in all.\n"
+
+
+def _amounts(part: Mapping[str, Any]) -> tuple[str, str]:
+    """How much of a source was read, and left once leaks were dropped, each with what it counts."""
+    of, leaks = part.get("of", "records"), part.get("leaks")
+    if leaks is None:
+        return (f"{part['records']:,} {of}" if "records" in part else "-"), "-"
+    return f"{sum(leaks.values()):,} {of}", f"{leaks['kept']:,} {of}"
 
 
 def _shown(name: str) -> str:

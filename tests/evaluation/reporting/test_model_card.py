@@ -100,6 +100,17 @@ def test_the_facts_are_there_and_the_trainer_s_paths_are_not(folder: Path) -> No
     assert ModelCard(model_card(local, report)).data.base_model is None
 
 
+def test_examples_and_pairs_are_told_apart(folder: Path) -> None:
+    report = json.loads((folder / "training.json").read_text())
+    leaks = {"kept": 120, "shared_group": 5, "shared_document": 0, "shared_statement": 1}
+    report["data"]["sources"] = [{"data": "mini", "of": "examples", "leaks": leaks, "pairs": 2684, "sha256": "ab"}]
+    report["data"]["dev"] = [{"data": "mini", "of": "examples", "records": 1030, "sha256": "cd"}]
+    rows = [re.sub(r" +", " ", line) for line in model_card(read_config(folder), report).splitlines()]
+    assert "| train | mini | 126 examples | 120 examples | 2,684 | `ab` |" in rows
+    assert "| dev | mini | 1,030 examples | - | - | `cd` |" in rows
+    assert "Dev has 20 pairs in all." in rows
+
+
 def test_the_weights_and_biases_run_is_linked(folder: Path) -> None:
     report = json.loads((folder / "training.json").read_text())
     report["provenance"] = {"citeverifier": "1.2.3", "wandb": "https://wandb.ai/me/runs/1"}

@@ -1,0 +1,68 @@
+"""A finished run is resumed by the same settings alone, and a new run in its folder leaves no trace of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from citeverifier.data.mini import load_mini
+from citeverifier.data.pair_recipes import ordinal_pairs
+from citeverifier.training.finished import CHECKPOINTS, REPORT, Trained, finished_before, write_report
+from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
+from citeverifier.training.ordinal_training import train
+
+DATA: dict[str, Any] = {"sources": [{"data": "mini", "sha256": "ab"}], "dev": [{"data": "mini"}]}
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> TrainingOptions:
+    """Of a finished run."""
+    asked = TrainingOptions(str(tmp_path), "late_interaction", Backbone("org/backbone"), lora=Lora())
+    write_report(Trained(tmp_path, {}, 1.0), asked, SimpleNamespace(global_step=1, log_history=[]), DATA)
+    return replace(asked, resume=True)
+
+
+def test_the_same_settings_resume_a_finished_run(options: TrainingOptions) -> None:
+    assert finished_before(replace(options, resume=False), DATA) is None
+    assert finished_before(replace(options, report_to_wandb=True), DATA) == Trained(Path(options.output_dir), {}, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "data", "told"),
+    [
+        ({"warmup": 0.2, "seed": 14}, DATA, "training.warmup=0.1, got 0.2, training.seed=13, got 14;"),
+        ({"lora": None}, DATA, 'training.lora={"r": 16'),
+        ({"lora": Lora(r=4)}, DATA, "training.lora.r=16, got 4;"),
+        ({}, DATA | {"sources": [{"data": "mini", "sha256": "cd"}]}, 'data.sources[0].sha256="ab", got "cd";'),
+        ({}, DATA | {"dev": []}, 'data.dev=[{"data": "mini"}], got [];'),
+    ],
+)  # fmt: skip
+def test_other_settings_are_named(changed: Any, data: Any, told: str, options: TrainingOptions) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        finished_before(replace(options, **changed), data)
+
+
+def test_a_new_run_that_is_cut_off_leaves_nothing_to_take_for_finished(
+    tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers import Trainer
+
+    def killed(*args: Any, **settings: Any) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / REPORT).write_text(json.dumps({"options": {}, "dev": {}, "seconds": 1}))
+    (tmp_path / CHECKPOINTS / "checkpoint-3").mkdir(parents=True)
+    monkeypatch.setattr(Trainer, "train", killed)
+    pairs = list(ordinal_pairs(load_mini("dev", "en")[:5]))[:40]
+    with pytest.raises(KeyboardInterrupt):
+        train(
+            pairs, pairs, TrainingOptions(str(tmp_path), "late_interaction", Backbone(str(tiny("bert"))), max_steps=1)
+        )
+    assert not (tmp_path / REPORT).exists()
+    assert not (tmp_path / CHECKPOINTS).exists()

@@ -1,0 +1,36 @@
+"""Hyper-parameters are checked when they are given, long before a step is trained."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from citeverifier.training.hyperparameters import BOUNDS, Backbone, TrainingOptions
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"batch_size": 0}, "training.batch_size: expected a whole number of at least 1, got 0"),
+        ({"max_steps": 0.5}, "training.max_steps: expected a whole number of at least 0, or null, got 0.5"),
+        ({"learning_rate": "abc"}, "training.learning_rate: expected a number of at least 0, got 'abc'"),
+        ({"learning_rate": float("nan")}, "training.learning_rate: expected a number of at least 0, got nan"),
+        ({"epochs": 0}, "training.epochs: expected a number over 0, got 0"),
+        ({"warmup": 5}, "training.warmup: expected a number of at least 0 and at most 1, got 5"),
+        ({"evaluations": None}, "training.evaluations: expected a whole number of at least 1, got None"),
+        ({"seed": True}, "training.seed: expected a whole number of at least 0"),
+    ],
+)
+def test_what_is_no_such_number_is_named(changed: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        TrainingOptions("out", "late_interaction", Backbone("org/backbone"), **changed)
+
+
+def test_every_number_has_bounds_and_what_is_null_may_be_it() -> None:
+    numbers = {field.name for field in fields(TrainingOptions) if str(field.type).split(" |")[0] in ("int", "float")}
+    assert numbers == set(BOUNDS)
+    options = TrainingOptions("out", "late_interaction", Backbone("b"), max_steps=0, dropout=None, patience=None)
+    assert options.max_steps == 0
