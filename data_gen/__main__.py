@@ -7,6 +7,7 @@ from omegaconf import DictConfig
 
 from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
 from citeverifier.commands.errors import plain_errors
+from citeverifier.commands.settings import check_settings
 from citeverifier.paths import configs_dir
 
 
@@ -14,6 +15,7 @@ from citeverifier.paths import configs_dir
 def main(config: DictConfig) -> None:
     """Make data, and end with the folder's path."""
     with plain_errors():
+        check_settings(config, "data_gen")
         from data_gen.pipeline import run
 
         folder = run(config)

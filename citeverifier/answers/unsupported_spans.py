@@ -36,7 +36,7 @@ class UnsupportedSpans(Scheme):
     reaches the threshold, else all of it. An answer counts as unsupported where any of its statements is marked.
 
     Example level: precision, recall and F1 of "the answer holds an unsupported span". Span level: of characters, summed
-    over all answers; a marked character counts once for each gold span that it lies in. Answers with an unscored
+    over all answers, each once, in however many gold spans it lies. Answers with an unscored
     statement are left out of both. Settings are the pairs' kinds (RAGTruth's tasks). A threshold that is fitted here is
     that of greatest balanced accuracy on whole answers.
     """
@@ -133,9 +133,21 @@ def _parts(trial: Trial) -> list[Trial]:
 
 
 def _characters(said: Sequence[Span], gold: Sequence[Span]) -> tuple[int, int, int]:
-    """(in both, marked, gold), in characters."""
+    """(in both, marked, gold), in characters, each counted once."""
+    said, gold = _merged(said), _merged(gold)
     both = sum(max(0, min(end, last) - max(start, first)) for start, end in said for first, last in gold)
     return both, sum(end - start for start, end in said), sum(last - first for first, last in gold)
+
+
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    """The same characters in spans that do not overlap."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def _measures(name: str, sums: Floats) -> dict[str, Estimate]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-import time
+import sys
 from collections.abc import Callable
+from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import hydra
 from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import InstantiationException
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import InterpolationResolutionError
 
 from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
 from citeverifier.commands.errors import plain_errors
+from citeverifier.commands.settings import check_settings
 from citeverifier.paths import configs_dir
 from citeverifier.processes import join, leave, one_console, started
 from citeverifier.records import open_text
@@ -23,23 +28,45 @@ from citeverifier.records import open_text
 def entry(config_name: str) -> Callable[[Callable[[DictConfig], None]], Callable[[], None]]:
     """`hydra.main` for one of configs/*.yaml. Configs may use `${started:%Y-%m-%d}`, the same in every process.
 
-    Hydra's own `${now:...}` would give each process a folder of its own. A user's mistake ends in one line.
+    Hydra's own `${now:...}` would give each process a folder of its own. A user's mistake ends in one line; a sweep in
+    which several jobs fail names them all at the end, where Hydra names the first.
     """
 
     def decorate(task: Callable[[DictConfig], None]) -> Callable[[], None]:
         composed = hydra.main(version_base="1.3", config_path=str(configs_dir()), config_name=config_name)
-        app = composed(plain_errors()(task))
+        failed: list[str] = []
+
+        @wraps(task)
+        def checked(config: DictConfig) -> None:
+            try:
+                check_settings(config, config_name)
+                task(config)
+            except Exception as error:
+                failed.append(f"{' '.join(HydraConfig.get().overrides.task)}: {_said(error)}")
+                raise
+
+        app = composed(plain_errors()(checked))
 
         @wraps(task)
         def main() -> None:
             one_console()
             join()
-            app()
+            failed.clear()
+            try:
+                app()
+            finally:
+                if len(failed) > 1:
+                    print("\n".join([f"{len(failed)} jobs failed:", *failed]), file=sys.stderr)
             leave()
 
         return main
 
     return decorate
+
+
+def _said(error: Exception) -> BaseException:
+    """What went wrong, without Hydra's words around it."""
+    return (error.__cause__ or error) if isinstance(error, InstantiationException) else error
 
 
 def language_of(path: Any) -> str:
@@ -58,9 +85,18 @@ def language_of(path: Any) -> str:
     return "all" if len(languages) > 1 else next(iter(languages), "en")
 
 
+def _data_path(_root_: DictConfig) -> Any:
+    """`data.path`, or None where it cannot be told: the program says why when it reads the data."""
+    try:
+        return OmegaConf.select(_root_, "data.path")
+    except InterpolationResolutionError:
+        return None
+
+
 OmegaConf.register_new_resolver(
-    "started", lambda pattern: time.strftime(pattern, time.localtime(started())), replace=True
+    "started", lambda pattern: datetime.fromtimestamp(started()).strftime(pattern), replace=True
 )
+OmegaConf.register_new_resolver("data_path", _data_path, replace=True)
 OmegaConf.register_new_resolver("language_of", language_of, replace=True, use_cache=True)
 # The one place that changes another library's object. Hydra copies its config store, with everything in it, once per
 # config group and look-up: with our dozen groups that nearly doubles the time of `--help` (1.6 s of processor time

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig, OmegaConf
 
 from citeverifier.commands.entry import entry
+from citeverifier.commands.settings import named
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from citeverifier.cost import Cost
+    from citeverifier.data.load import Record
     from citeverifier.evaluation.thresholds import FittingData
 
 log = logging.getLogger(__name__)
@@ -30,7 +34,7 @@ def run(config: DictConfig) -> Path:
     from hydra.utils import instantiate
 
     from citeverifier.commands.serving import check_served
-    from citeverifier.commands.sources import check_records
+    from citeverifier.commands.sources import check_records, records_of
     from citeverifier.data.load import fingerprint
     from citeverifier.evaluation.audit import audit, check_auditable
     from citeverifier.evaluation.reporting.predictions import write_answers, write_predictions
@@ -41,7 +45,7 @@ def run(config: DictConfig) -> Path:
 
     folder = Path(HydraConfig.get().runtime.output_dir)
     scheme = instantiate(config.scheme)
-    records = instantiate(config.data, _convert_="all")
+    records = records_of(config)
     records = check_records(scheme, limited(records, config.limit, config.seed), config)
     verifier = instantiate(config[scheme.config_group], _convert_="all")
     check_served(scheme, verifier, records)
@@ -49,11 +53,12 @@ def run(config: DictConfig) -> Path:
         check_auditable(scheme)
     data = {"path": str(config.data.get("path", "")), "split": config.data.get("split")} | asdict(fingerprint(records))
     identity = _identity(config, data["sha256"], verifier)
-    if config.resume and _finished(folder, identity):
+    fitting, identity["fit"] = noted(fitting_data(config, share_files=_needs_training(verifier)))
+    if config.resume and _finished(folder, identity, fitting):
         print(f"resume: {folder} holds this run already, skipped")
         return folder
     cache = None if config.cache is None else ScoreCache(config.cache)
-    asked, fitted = prepare(scheme, verifier, records, fitting_data(config), cache)
+    asked, fitted = prepare(scheme, verifier, records, fitting, cache)
     predictions, cost = run_scheme(scheme, asked, records, fitted.thresholds)
     if getattr(verifier, "dry_run", False):
         print(_dry_run(cost + fitted.cost))
@@ -121,23 +126,50 @@ def _dry_run(cost: Cost) -> str:
     return f"dry run: {cost.calls} calls, about {cost.tokens} prompt tokens{price}; nothing was sent"
 
 
-def fitting_data(config: DictConfig) -> FittingData:
-    """What `fit` names."""
+def fitting_data(config: DictConfig, *, share_files: bool = False) -> FittingData:
+    """What `fit` names. With `share_files` a file is divided into train and dev; else it is read whole."""
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import SourceSpec, read
     from citeverifier.evaluation.run import dev_questions
     from citeverifier.evaluation.thresholds import FittingData
 
-    named: Any = OmegaConf.to_container(config.fit, resolve=True)
-    specs = [SourceSpec.parse(spec) for spec in named]
+    specs = [SourceSpec.parse(spec) for spec in named(config)]
 
     def records(role: str) -> list[Any]:
-        return [record for spec in specs for record in read(spec, role, config.lang, share_files=True)]
+        return [record for spec in specs for record in read(spec, role, config.lang, share_files=share_files)]
 
     source = ", ".join(dict.fromkeys(spec.data for spec in specs))
     ask = partial(dev_questions, seed=config.seed)
     return FittingData(source, records, instantiate(config.pairs.build), ask, config.calibrate)
+
+
+def noted(data: FittingData) -> tuple[FittingData, dict[str, str]]:
+    """The same data, and what a run has read of it so far: a hash a role."""
+    from dataclasses import replace
+
+    from citeverifier.data.load import fingerprint
+
+    hashes: dict[str, str] = {}
+
+    def records(role: str) -> Sequence[Record]:
+        found = data.read(role)
+        hashes[role] = fingerprint(found).sha256
+        return found
+
+    return replace(data, read=records), hashes
+
+
+def _needs_training(verifier: Any) -> bool:
+    """Whether the verifier, or one inside it, must be fitted on training pairs."""
+    inner: list[bool] = []
+
+    def note(scorer: Any) -> Any:
+        inner.append(_needs_training(scorer))
+        return scorer
+
+    verifier.wrap(note)
+    return getattr(verifier, "needs_training_pairs", False) or any(inner)
 
 
 def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:
@@ -157,12 +189,22 @@ def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:
     }
 
 
-def _finished(folder: Path, identity: dict[str, Any]) -> bool:
-    """Whether the folder holds the whole of this very run."""
+def _finished(folder: Path, identity: dict[str, Any], fitting: FittingData) -> bool:
+    """Whether the folder holds the whole of this very run, fitted on what `fit` names now."""
     made_with = folder / "provenance.json"
     if not made_with.is_file() or not (folder / "metrics.json").is_file():
         return False
-    return bool(json.loads(made_with.read_text(encoding="utf-8")).get("run") == identity)
+    if identity["verifier"] is None:
+        log.warning(
+            "resume: %s is run again: its verifier has no `fingerprint`, which says what its scores depend on", folder
+        )
+        return False
+    before = json.loads(made_with.read_text(encoding="utf-8")).get("run") or {}
+    if before.keys() != identity.keys() or any(before[key] != identity[key] for key in identity.keys() - {"fit"}):
+        return False
+    for role in before["fit"]:
+        fitting.read(role)
+    return bool(before["fit"] == identity["fit"])
 
 
 @entry("eval")

@@ -23,6 +23,7 @@ def run(config: DictConfig) -> Path:
     from hydra.core.hydra_config import HydraConfig
     from hydra.utils import instantiate
 
+    from citeverifier.commands.sources import records_of
     from citeverifier.llm.client import Request
     from citeverifier.llm.parsing import without_thinking
     from citeverifier.llm.prompts import Prompt
@@ -33,7 +34,7 @@ def run(config: DictConfig) -> Path:
     oracle = config.documents == "oracle"
     folder = Path(HydraConfig.get().runtime.output_dir)
     llm = instantiate(config.llm, _convert_="all")
-    records = instantiate(config.data, _convert_="all")
+    records = records_of(config)
     examples = [record for record in records if isinstance(record, Example) and config.lang in ("all", record.lang)]
     if not examples:
         raise ValueError(

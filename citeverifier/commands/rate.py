@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from citeverifier.commands.entry import entry
+from citeverifier.commands.settings import named
 
 if TYPE_CHECKING:
     from citeverifier.rating.read_responses import BadRecord
@@ -117,10 +118,10 @@ def make_rater(config: DictConfig) -> Rater:
     check_scores_as_it_is(verifier, f"rater={choices.rater}")
     if config.cache is not None:
         verifier = with_cache(verifier, ScoreCache(config.cache))
-    named: Any = OmegaConf.to_container(config.fit, resolve=True)
-    records = [record for spec in named for record in read_source(SourceSpec.parse(spec), "dev", config.lang)]
+    names = named(config)
+    records = [record for spec in names for record in read_source(SourceSpec.parse(spec), "dev", config.lang)]
     examples = [record for record in records if isinstance(record, Example)]
-    fitted = fit_thresholds(verifier, rating_questions(examples), ", ".join(map(str, named)))
+    fitted = fit_thresholds(verifier, rating_questions(examples), ", ".join(map(str, names)))
     thresholds = {level: threshold.value for level, threshold in fitted.thresholds.items()}
     return rater(verifier=verifier, thresholds=thresholds)  # type: ignore[no-any-return]
 

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
@@ -40,7 +41,7 @@ log = logging.getLogger(__name__)
 _FILE = {"_target_": "citeverifier.data.load.load"}
 _NO_FOLDER = (
     "expected the environment variable CITEVERIFIER_REAL_DATA to name the folder that holds its file, "
-    "or path=, the file itself"
+    "or data.path= (in a list, path:) to name the file itself"
 )
 SMALL = 50  # records held back, below which a source may have no others
 _OFFLINE = """Without the hub, train on HotpotQA, fetched where there is a network, or on what an LLM makes of it:
@@ -103,6 +104,17 @@ def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False,
     records: list[Record] = instantiate(resolved["data"], _convert_="all")
     wanted = {lang, source.lang or "all"} - {"all"}
     return [record for record in records if wanted <= {record.lang}]
+
+
+def records_of(config: Any) -> list[Record]:
+    """What `data` of a Hydra program names; ValueError where that needs CITEVERIFIER_REAL_DATA, which is not set."""
+    try:
+        records: list[Record] = instantiate(config.data, _convert_="all")
+    except InterpolationResolutionError as error:
+        if "CITEVERIFIER_REAL_DATA" not in str(error):
+            raise
+        raise ValueError(f"data={HydraConfig.get().runtime.choices.get('data')}: {_NO_FOLDER}") from None
+    return records
 
 
 @dataclass(frozen=True)

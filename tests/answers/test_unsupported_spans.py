@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,15 @@ def test_counts_by_hand(folder: Path) -> None:
     about = [pair.id for _, pairs in verifier.asked[1:] for pair in pairs]
     assert [answer.trial.id for prediction in predictions for answer in prediction.answers] == about
     assert {identity.rpartition("/without-")[0] for identity in about} == {predictions[0].trial.id}
+
+
+def test_a_character_in_two_spans_counts_once(folder: Path) -> None:
+    pairs = load_ragtruth(str(folder))
+    twice = ((0, 12), (6, 17))
+    overlapping = [replace(p, unsupported=twice) if p.unsupported == ((0, 17),) else p for p in pairs]
+    assert overlapping != pairs
+    names = figures(asked(pairs, ByHand(score))[1]["metrics"])
+    assert figures(asked(overlapping, ByHand(score))[1]["metrics"]) == names
 
 
 def test_an_answer_with_an_unscored_statement_is_left_out(folder: Path) -> None:

@@ -21,7 +21,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 from citeverifier.commands.entry import language_of
 from citeverifier.commands.eval import fitting_data, limited
 from citeverifier.data.mini import load_mini
-from citeverifier.records import Pair, example_to_json, pair_to_json, write_jsonl
+from citeverifier.records import Pair, Support, example_to_json, pair_to_json, write_jsonl
 
 HEAVY = ("torch", "transformers", "datasets", "peft", "wandb")
 FILES = {
@@ -378,6 +378,42 @@ def test_schemes_and_runs_share_scores_and_finished_runs_are_left_alone(tmp_path
     assert out.count("skipped") == 2, "where scores are kept does not matter"
 
 
+UNSAID = """
+import numpy as np
+
+from citeverifier.verifiers.base import Scorer, Scores
+
+
+class Unsaid(Scorer):
+    name = "unsaid"
+    thresholds = None
+    fingerprint = None
+
+    def score(self, pairs, level):
+        return Scores(np.array([len(pair.statement) % 10 / 10 for pair in pairs]))
+"""
+
+
+def test_a_run_is_done_again_where_what_it_was_fitted_on_changed(tmp_path: Path, pairs: list[Pair]) -> None:
+    (tmp_path / "counted.py").write_text(COUNTED, encoding="utf-8")
+    command = ("scheme=pairs", "data.path=mine.jsonl", "fit=[dev.jsonl]", "resume=true", "hydra.run.dir=run")
+    counted = (*command, "verifier=keyword", "verifier._target_=counted.Counted")
+    for name in ("mine.jsonl", "dev.jsonl"):
+        write_jsonl(tmp_path / name, map(pair_to_json, pairs))
+    skipped = "holds this run already, skipped"
+    assert skipped not in evaluate(tmp_path, *counted).stdout
+    assert skipped in evaluate(tmp_path, *counted).stdout
+    write_jsonl(tmp_path / "dev.jsonl", map(pair_to_json, pairs[1:]))
+    assert skipped not in evaluate(tmp_path, *counted).stdout
+    assert skipped in evaluate(tmp_path, *counted).stdout
+
+    (tmp_path / "unsaid.py").write_text(UNSAID, encoding="utf-8")
+    own = (*command, "verifier=keyword", "verifier._target_=unsaid.Unsaid")
+    for _ in range(2):
+        assert skipped not in evaluate(tmp_path, *own).stdout
+    assert "is run again: its verifier has no `fingerprint`" in (tmp_path / "run" / "eval.log").read_text("utf-8")
+
+
 # --- users' files and mistakes -----------------------------------------------------------------------------------
 
 
@@ -397,6 +433,23 @@ def test_a_pair_file_is_scored_by_the_pairs_scheme_only(tmp_path: Path, pairs: l
         "scheme=separate: expected examples (a question with documents and statements), got pairs from mine.jsonl; "
         "score a pair file with scheme=pairs or scheme=support_levels"
     )
+
+
+def test_a_dev_file_is_divided_only_for_what_is_trained_on_it(tmp_path: Path, pairs: list[Pair]) -> None:
+    many = [
+        replace(pair, id=f"{pair.id}-{n}", example=f"{pair.example}-{n}", group=f"{n}")
+        for n in range(20)
+        for pair in pairs
+    ]
+    write_jsonl(tmp_path / "mine.jsonl", map(pair_to_json, many))
+    for verifier in ("keyword", "bm25"):
+        evaluate(tmp_path, "scheme=pairs", "data.path=mine.jsonl", f"verifier={verifier}", "fit=[mine.jsonl]")
+    keyword, bm25 = (
+        int(only_run(tmp_path, f"pairs-en-{name}").metrics["thresholds"]["full"]["source"].split()[2])
+        for name in ("keyword", "bm25")
+    )
+    assert keyword == sum(pair.reaches(Support.FULL) is not None for pair in many)
+    assert 0 < bm25 < keyword / 2
 
 
 def test_a_file_tells_its_language(tmp_path: Path, pairs: list[Pair]) -> None:
@@ -444,10 +497,47 @@ def test_two_dev_specs_of_one_source_both_count() -> None:
         ),
         (("verifier=citeverifier", "verifier.path=nowhere"), "no checkpoint in nowhere: no such folder or package,"),
         (("scheme=cite_list", "verifier=keyword"), "scheme=cite_list: needs a verifier that selects from a list, got"),
+        (("audit=no",), "audit: expected true or false, got 'no'; write audit=true or audit=false"),
+        (("calibrate=no",), "calibrate: expected true or false, got 'no'"),
+        (("resume=off",), "resume: expected true or false, got 'off'"),
+        (("scheme.context=no",), "scheme.context: expected true or false, got 'no'"),
+        (("limit=abc",), "limit: expected a whole number, such as 100, or null for all, got 'abc'"),
+        (("seed=x",), "seed: expected a whole number, such as 13, got 'x'"),
+        (("verifier=keyword", "fit=mini"), "fit: expected a list of names or files, such as fit=[mini] or"),
+        (("verifier=keyword", "fit=[]"), "fit: expected a list of names or files, such as fit=[mini] or"),
+        (
+            ("verifier=keyword", "data=fever", "scheme=pairs"),
+            "data=fever: expected the environment variable CITEVERIFIER_REAL_DATA to name the folder",
+        ),
+        (("scheme.level=most",), "scheme.level: expected a support level (none, partial or full), got 'most'"),
     ],
 )
-def test_a_mistake_is_said_at_once(tmp_path: Path, overrides: tuple[str, ...], message: str) -> None:
+def test_a_mistake_is_said_at_once(
+    tmp_path: Path, overrides: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CITEVERIFIER_REAL_DATA", raising=False)
     assert refused(tmp_path, *overrides).startswith(message)
+
+
+def test_a_sweep_names_all_jobs_that_failed(tmp_path: Path) -> None:
+    done = run_program(
+        "citeverifier.commands.eval", tmp_path, "-m", "scheme=cite_list,pairs", "verifier=keyword", "data.path=no.jsonl"
+    )
+    assert done.returncode == 1
+    assert re.findall(r"^(scheme=\S+).*: no such file", done.stderr.partition("2 jobs failed:\n")[2], re.M) == [
+        "scheme=cite_list", "scheme=pairs",
+    ]  # fmt: skip
+
+
+def test_runs_of_one_second_have_folders_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = set()
+    for program in ("eval", "rate", "generate"):
+        config = OmegaConf.load(REPOSITORY / "configs" / f"{program}.yaml")
+        pattern = OmegaConf.to_container(config.hydra.run, resolve=False)["dir"].rpartition("/")[2]  # type: ignore[index,call-overload]
+        for moment in (1000.25, 1000.5):
+            monkeypatch.setattr("citeverifier.commands.entry.started", lambda moment=moment: moment)
+            folders.add((program, OmegaConf.create({"dir": pattern}).dir))
+    assert len(folders) == 6
 
 
 # --- start-up ----------------------------------------------------------------------------------------------------

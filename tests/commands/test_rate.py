@@ -164,6 +164,8 @@ def test_a_dry_run_counts_every_stage_and_sends_and_writes_nothing(tmp_path: Pat
     ("overrides", "message"),
     [
         (("rater=local", "verifier=keyword", "data.path=none.json"), "no such file: none.json"),
+        (("rater=local", "attribution=no"), "attribution: expected true or false, got 'no'"),
+        (("rater=local", "verifier=keyword", "fit=mini"), "fit: expected a list of names or files"),
         (("rater=local", "verifier=llm_select", "data.split=dev"), "needs a verifier that scores pairs"),
         (
             ("rater=local", "verifier=keyword", "data.path=[mini,mini]", "data.split=dev"),

@@ -19,7 +19,7 @@ from citeverifier.evaluation.schemes.shares import Share, means, twin_shares
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.evaluation.thresholds import Fitted, FittingData
 from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate
-from citeverifier.records import LEVELS, Support
+from citeverifier.records import LEVELS, RecordError, Support
 from citeverifier.verifiers.base import Scorer
 
 QUALITY = "Quality"
@@ -73,6 +73,16 @@ class Scheme(ABC):
     config_group: ClassVar[str] = "verifier"  # the config group that names this
     decides_examples: ClassVar[bool] = False  # thresholds are fitted on examples: true where all of their pairs are
     timed: ClassVar[bool] = False  # single answers are timed: asked past the cache and by one process
+
+    def __post_init__(self) -> None:
+        """Read levels that are given by name."""
+        for key in ("level", "below_full"):
+            value = getattr(self, key, None)
+            if isinstance(value, str):
+                try:
+                    object.__setattr__(self, key, Support.parse(value))
+                except RecordError as error:
+                    raise RecordError(f"scheme.{key}: {error}") from None
 
     @abstractmethod
     def trials(self, records: Sequence[Any]) -> list[Trial]:

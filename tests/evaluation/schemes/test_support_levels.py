@@ -61,6 +61,10 @@ def test_each_pair_at_both_levels(pairs: list[Pair]) -> None:
     assert {t.pair.context for t in SupportLevels(context=True).trials(with_context)} == {"What?"}
 
 
+def test_levels_are_read_from_their_names() -> None:
+    assert SupportLevels(below_full="none").below_full is NONE  # type: ignore[arg-type]  # as a command line has it
+
+
 @pytest.mark.parametrize("below_full", [NONE, PARTIAL])
 def test_labels_below_full_are_read_as_told(pairs: list[Pair], below_full: Support) -> None:
     scheme = SupportLevels(below_full=below_full)
