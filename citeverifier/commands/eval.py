@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 from functools import partial
@@ -173,31 +174,38 @@ def _needs_training(verifier: Any) -> bool:
 
 
 def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:
-    """What makes two runs the same: config (unresolved), data, the verifier's files, the package's version."""
-    import hashlib
-
+    """What makes two runs the same: config (unresolved), data, the verifier's files or code, the package's version."""
     import citeverifier
-    from citeverifier.verifiers.cache import fingerprint_of
 
     kept: Any = OmegaConf.to_container(config, resolve=False)
     kept = {key: value for key, value in kept.items() if key not in ("cache", "resume")}
     return {
         "config": hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest(),
         "data": data,
-        "verifier": fingerprint_of(verifier),
+        "verifier": _depends_on(verifier),
         "version": citeverifier.__version__,
     }
+
+
+def _depends_on(verifier: Any) -> str:
+    """What a verifier's scores depend on, or those of the ones inside it: their fingerprints, else their code."""
+    import inspect
+
+    parts: list[str] = []
+
+    def note(scorer: Any) -> Any:
+        parts.append(scorer.fingerprint or inspect.getsource(type(scorer)))
+        return scorer
+
+    if not verifier.wrap(note):
+        note(verifier)
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
 def _finished(folder: Path, identity: dict[str, Any], fitting: FittingData) -> bool:
     """Whether the folder holds the whole of this very run, fitted on what `fit` names now."""
     made_with = folder / "provenance.json"
     if not made_with.is_file() or not (folder / "metrics.json").is_file():
-        return False
-    if identity["verifier"] is None:
-        log.warning(
-            "resume: %s is run again: its verifier has no `fingerprint`, which says what its scores depend on", folder
-        )
         return False
     before = json.loads(made_with.read_text(encoding="utf-8")).get("run") or {}
     if before.keys() != identity.keys() or any(before[key] != identity[key] for key in identity.keys() - {"fit"}):
