@@ -47,14 +47,7 @@ def load_cities(count: int, lang: str) -> list[Example]:
 YAML = {
     "scheme/first_document": "".join(re.findall(r"```yaml\n(_target_: mine.*?)```", PAGE, re.DOTALL)),
     "verifier/shorter": "_target_: own_verifier.Shorter\nmost: 100\n",
-    "data/cities": """\
-# @package _global_
-data:
-  _target_: own_source.load_cities
-  count: 12
-  lang: ${lang}
-fit: [mini]
-""",
+    "data/cities": "".join(re.findall(r"```yaml\n(# @package _global_.*?)```", PAGE, re.DOTALL)),
 }
 
 
