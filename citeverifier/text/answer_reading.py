@@ -199,14 +199,15 @@ def _says(text: str) -> bool:
     return re.search(r"\w", text) is not None
 
 
-def _refers(text: str) -> bool:
-    """Whether it says nothing but where something is found: "Sources:", "This is stated in documents"."""
+def _lists(text: str) -> bool:
+    """Whether it only lists sources, "Sources: [1], [2]"."""
     said = set(words(text))
-    return said <= words_of_all("reference_words") and not said.isdisjoint(words_of_all("marker_labels"))
+    lists = text.rstrip(" .,;*_").endswith(":") and said <= words_of_all("reference_words")
+    return lists and not said.isdisjoint(words_of_all("marker_labels"))
 
 
 def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
-    if not _says(text) or _refers(text):
+    if not _says(text) or _lists(text):
         return False
     if cites:
         return True

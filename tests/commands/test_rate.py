@@ -173,7 +173,7 @@ def test_a_dry_run_counts_every_stage_and_sends_and_writes_nothing(tmp_path: Pat
         ),
         (
             ("rater=cite_eval", "rater.way=vanilla", "improve=2", "llm.cache=null", "data.split=dev"),
-            "no server answers",
+            "improve=2: expected a rater that makes edits",
         ),
     ],
 )

@@ -125,7 +125,7 @@ IN_POLAND = "The Vistula is in Poland."
          [(LONGEST, (0,), "single")], {"sentence only points to documents": 1}),
         (f"{IN_POLAND} {LONGEST} See document 2.",
          [(IN_POLAND, (1,), "closing"), (LONGEST, (1,), "single")], {"sentence only points to documents": 1}),
-        (f"{LONGEST} [1]\n\nSources: [1], [2]", [(LONGEST, (0,), "single")], {"sentence only points to documents": 1}),
+        (f"{LONGEST} [1]\n\nSources: [1], [2]", [(LONGEST, (0,), "single")], {}),
         ("According to documents [1] and [2], the Vistula is in Poland.", [(IN_POLAND, (0, 1), "several")], {}),
         (f"{LONGEST} [1] Documents [2] and [3] state that it is short.",
          [(LONGEST, (0,), "single")], {"statement names documents by number": 1}),
