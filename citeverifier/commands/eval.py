@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,23 +183,23 @@ def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:
     return {
         "config": hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest(),
         "data": data,
-        "verifier": _depends_on(verifier),
+        "verifier": depends_on(verifier),
         "version": citeverifier.__version__,
     }
 
 
-def _depends_on(verifier: Any) -> str:
-    """What a verifier's scores depend on, or those of the ones inside it: their fingerprints, else their code."""
+def depends_on(verifier: Any) -> str:
+    """What a verifier's scores depend on: its fingerprint, else its module's code, and that of the ones inside it."""
     import inspect
 
     parts: list[str] = []
 
     def note(scorer: Any) -> Any:
-        parts.append(scorer.fingerprint or inspect.getsource(type(scorer)))
+        parts.append(depends_on(scorer))
         return scorer
 
-    if not verifier.wrap(note):
-        note(verifier)
+    said = None if verifier.wrap(note) else verifier.fingerprint
+    parts.append(said or inspect.getsource(sys.modules[type(verifier).__module__]))
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 

@@ -100,7 +100,7 @@ class ReadAnswer:
 def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     """Read an answer in a known language whose documents are `count`; no text is an error."""
     markdown = read_markdown(text)
-    blocks, listed = without_sources(text, markdown.blocks, words_of_all("source_headings"))
+    blocks, listed = without_sources(text, markdown.blocks)
     closed = markdown.closed
     if listed:
         closed = (*(span for span in closed if span[1] <= listed[0]), listed, *(s for s in closed if s[0] >= listed[1]))
@@ -116,9 +116,7 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     return ReadAnswer(text, count, lang, statements, stray, closed, plain)
 
 
-def without_sources(
-    text: str, blocks: Sequence[Block], headings: frozenset[str]
-) -> tuple[Sequence[Block], Span | None]:
+def without_sources(text: str, blocks: Sequence[Block]) -> tuple[Sequence[Block], Span | None]:
     """The blocks without the answer's list of sources, and where that stands: up to the next heading, None without one.
 
     Prose under such a heading is no list.
@@ -126,28 +124,28 @@ def without_sources(
     for number, block in enumerate(blocks):
         first = text[block.start : block.end].partition("\n")[0]
         head, colon, inline = first.partition(":")
-        following = text[block.start + len(first) :].strip().partition("\n")[0]
-        if _names(first, headings) and following and _is_entry(following):
-            ends = (other.start for other in blocks[number + 1 :] if other.kind == "heading" and other.row is None)
-            end = next(ends, len(text))
-            return [*blocks[:number], *(other for other in blocks[number + 1 :] if other.start >= end)], (
-                block.start,
-                end,
-            )
-        if colon and _names(head, headings) and _ENTRY.match(inline.strip("*_ ")) and _says(_MARKS.sub("", inline)):
-            return [*blocks[:number], *blocks[number + 1 :]], (block.start, block.end)
+        below = text[block.start + len(first) :].strip().partition("\n")[0]
+        if _names_sources(first) and below and _is_entry(below):
+            later = blocks[number + 1 :]
+            end = next((other.start for other in later if other.kind == "heading" and other.row is None), len(text))
+        elif colon and _names_sources(head) and _ENTRY.match(inline.strip("*_ ")) and _says(_MARKS.sub("", inline)):
+            end = block.end
+        else:
+            continue
+        kept = [other for other in blocks if other.start < block.start or other.start >= end]
+        return kept, (block.start, end)
     return blocks, None
 
 
-def _names(text: str, headings: frozenset[str]) -> bool:
-    """Whether a text is one of the headings, perhaps numbered."""
-    return " ".join(words(_NUMBERED.sub("", text))) in headings
+def _names_sources(text: str) -> bool:
+    """Whether a text is what stands over a list of sources, perhaps numbered."""
+    return " ".join(words(_NUMBERED.sub("", text))) in words_of_all("source_headings")
 
 
 def _is_entry(line: str) -> bool:
     """Whether a line below a heading is a source: it begins as an item, holds a URL, or is no whole sentence."""
-    bare = _MARKS.sub("", line).rstrip().rstrip(_CLOSERS)
-    return bool(_ENTRY.match(line) or "://" in line) or not (bare.endswith(_ENDS) and len(words(bare)) >= _ITEM_WORDS)
+    said = _MARKS.sub("", line)
+    return bool(_ENTRY.match(line) or "://" in line) or not (_ends(said) and len(words(said)) >= _ITEM_WORDS)
 
 
 def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
@@ -211,10 +209,9 @@ def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
         return False
     if cites:
         return True
-    bare = text.rstrip(_CLOSERS)
-    if kind == "heading" or bare.endswith((":", "?")):  # it only introduces, or asks
+    if kind == "heading" or text.rstrip(_CLOSERS).endswith((":", "?")):  # it only introduces, or asks
         return False
-    said, ends = len(words(text)), bare.endswith(_ENDS)
+    said, ends = len(words(text)), _ends(text)
     return kind == "paragraph" or (ends and said >= _CELL_WORDS) or (kind == "item" and (ends or said >= _ITEM_WORDS))
 
 

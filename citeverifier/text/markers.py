@@ -196,10 +196,10 @@ def _runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:
             groups[-1].append(marker)
         else:
             groups.append([marker])
-    return tuple(MarkerRun(*wrapped(text, group[0].start, group[-1].end), tuple(group)) for group in groups)
+    return tuple(MarkerRun(*_wrapped(text, group[0].start, group[-1].end), tuple(group)) for group in groups)
 
 
-def wrapped(text: str, start: int, end: int) -> Span:
+def _wrapped(text: str, start: int, end: int) -> Span:
     """Markers, `text[start:end]`, with all that is put around them."""
     grown = True
     while grown:

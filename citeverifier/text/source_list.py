@@ -13,7 +13,6 @@ from itertools import count
 
 from citeverifier.records import RecordError
 from citeverifier.text.answer_reading import without_sources
-from citeverifier.text.language import words_of_all
 from citeverifier.text.markdown import read_markdown
 from citeverifier.text.markers import find_markers, is_apart
 
@@ -63,7 +62,7 @@ def read_report(text: str, places: Sequence[int]) -> Report:
     """
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
-    span = without_sources(text, read_markdown(text).blocks, words_of_all("source_headings"))[1]
+    span = without_sources(text, read_markdown(text).blocks)[1]
     listed = range(len(lines), len(lines)) if span is None else range(*(text.count("\n", 0, place) for place in span))
     if span and span[1] == len(text):
         listed = range(listed.start, len(lines))

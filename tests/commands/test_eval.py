@@ -19,9 +19,13 @@ from own_process import REPOSITORY, alone, imported
 from sklearn.metrics import f1_score, roc_auc_score
 
 from citeverifier.commands.entry import language_of
-from citeverifier.commands.eval import fitting_data, limited
+from citeverifier.commands.eval import depends_on, fitting_data, limited
 from citeverifier.data.mini import load_mini
 from citeverifier.records import Pair, Support, example_to_json, pair_to_json, write_jsonl
+from citeverifier.verifiers.bm25 import BM25
+from citeverifier.verifiers.cascade import Cascade
+from citeverifier.verifiers.keyword import Keyword
+from citeverifier.verifiers.selectors import Listwise
 
 HEAVY = ("torch", "transformers", "datasets", "peft", "wandb")
 FILES = {
@@ -412,6 +416,20 @@ def test_a_run_is_done_again_where_what_it_was_fitted_on_changed(tmp_path: Path,
         (tmp_path / "unsaid.py").write_text(code, encoding="utf-8")
         assert skipped not in evaluate(tmp_path, *own).stdout
         assert skipped in evaluate(tmp_path, *own).stdout
+
+
+def test_what_a_run_depends_on_is_inside_of_wrappers_too() -> None:
+    class Known(Keyword):
+        def __init__(self, files: str) -> None:
+            self.files = files
+
+        @property
+        def fingerprint(self) -> str:
+            return self.files
+
+    same, other, third = (Listwise(Cascade(Known(files), Keyword())) for files in ("a", "b", "a"))
+    assert depends_on(same) == depends_on(third) != depends_on(other)
+    assert depends_on(Keyword()) != depends_on(BM25())
 
 
 # --- users' files and mistakes -----------------------------------------------------------------------------------
