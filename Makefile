@@ -15,7 +15,7 @@ READY := $(VENV)/.ready
 VLLM_VENV ?= .venv-vllm
 VLLM_READY := $(VLLM_VENV)/.ready
 
-.PHONY: demo leaderboard paper study reproduce-small reproduce-herbert reproduce-xlmr test test-vllm test-wheels check docs clean
+.PHONY: demo leaderboard paper study reproduce-small reproduce-herbert reproduce-xlmr test fuzz test-vllm test-wheels check docs clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt models/citeverifier-small/pyproject.toml
@@ -124,6 +124,9 @@ reproduce-herbert reproduce-xlmr: reproduce-%: $(READY)
 # worksteal leaves neighbours together, so that what a module shares is made once.
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=25
+
+fuzz: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m hypothesis --hypothesis-profile=fuzz
 
 # vLLM pins its own torch and transformers, so it never shares an environment with the package.
 $(VLLM_READY): tests/vllm/requirements.txt

@@ -18,8 +18,10 @@ from tiny_models import backbone_texts, tiny_backbone
 
 from citeverifier.records import Document, Example, Pair, Statement, Support
 
-settings.register_profile("untimed", deadline=None)  # speed is for benchmarks/, whatever else the machine does
-settings.load_profile("untimed")
+# No deadlines: speed is for benchmarks/. The same examples in each run; `make fuzz` draws many others.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("fuzz", deadline=None, max_examples=3000)
+settings.load_profile("repeatable")
 
 REAL_DATA = os.environ.get("CITEVERIFIER_REAL_DATA")
 

@@ -199,7 +199,6 @@ PARTS = VALUES | st.integers(0, 10**6).map(str) | st.sampled_from([*WORDS.split(
 TEXTS = st.lists(PARTS, max_size=8).map(" and ".join)
 
 
-@settings(max_examples=200)
 @given(text=TEXTS, more=TEXTS, context=TEXTS, lang=st.sampled_from(["en", "pl"]), seed=st.integers(0, 99))
 def test_a_twin_differs_by_what_it_says_it_altered(text: str, more: str, context: str, lang: str, seed: int) -> None:
     cited = f"{text}. {more}"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.data.mini import load_mini
@@ -69,7 +69,6 @@ def components(keys: list[list[str]]) -> list[str]:
 KEYS = st.lists(st.lists(st.sampled_from("abcdefghijkl"), min_size=1, max_size=3), max_size=12)
 
 
-@settings(max_examples=200)
 @given(keys=KEYS, data=st.data())
 def test_tied_items_are_the_connected_components(keys: list[list[str]], data: st.DataObject) -> None:
     assert tie(keys) == components(keys)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.llm.choices import Alternatives, probabilities
@@ -69,7 +69,6 @@ def test_logprobs_of_minus_infinity_are_zero() -> None:
     assert probabilities(("yes", "no"), [("yes", [("yes", 0.0), ("no", -9999.0)])]) == {"yes": 1.0, "no": 0.0}
 
 
-@settings(max_examples=200)
 @given(
     choices=st.lists(st.text("abc ", min_size=1, max_size=6), min_size=2, max_size=4, unique_by=lambda c: c.strip()),
     generated=st.lists(

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, recall_score, roc_auc_score
 
@@ -129,7 +129,6 @@ def _balanced(gold: np.ndarray, score: np.ndarray, threshold: float) -> float:
     return count(gold, score >= threshold).metrics()["balanced_accuracy"]
 
 
-@settings(max_examples=300)
 @given(scored)
 def test_best_threshold_is_optimal(items: list[tuple[bool, float]]) -> None:
     gold, score = (np.array(side) for side in zip(*items, strict=True))
