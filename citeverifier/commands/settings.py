@@ -1,4 +1,4 @@
-"""Settings of a Hydra program that are true or false, or a whole number: Hydra keeps any other word as text."""
+"""Settings of a Hydra program: true or false, whole numbers, shares. Hydra takes any word and any number for each."""
 
 from __future__ import annotations
 
@@ -9,12 +9,25 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from citeverifier.paths import configs_dir
 
+# Shares and probabilities, and counts. (`training` has bounds of its own: training/hyperparameters.py.)
+SHARES = (
+    "data.notation", "data.titles.dropped", "data.titles.replaced", "verifier.threshold", "verifier.precision",
+    "scheme.jaccard", "scheme.broken", "scheme.twins", "correction.weight", "correction.layers",
+)  # fmt: skip
+COUNTS = (
+    "data.dev_limit", "verifier.k", "verifier.candidates", "verifier.batch_size", "verifier.concurrency",
+    "scheme.chunk_words", "correction.candidates",
+)  # fmt: skip
+
 
 def check_settings(config: DictConfig, config_name: str) -> None:
-    """Raise ValueError where a setting that configs/ has as true or false is neither, or `seed` or `limit` no number.
+    """Raise ValueError where a setting has no value, or one that it cannot have.
 
-    `audit=no` would count as true otherwise.
+    `audit=no` would count as true otherwise, and `verifier.k=0` would pass.
     """
+    for key, value in _values(OmegaConf.to_container(config, resolve=False), ""):
+        if value == "???":
+            raise ValueError(f"{key}: expected a value, got none; write {key}=VALUE")
     for key in _switches(config, config_name):
         value = OmegaConf.select(config, key)
         if not isinstance(value, bool):
@@ -23,6 +36,14 @@ def check_settings(config: DictConfig, config_name: str) -> None:
         value = config.get(key)
         if isinstance(value, str | float | bool):  # paper's `limit` is a mapping
             raise ValueError(f"{key}: expected a whole number, such as {example}, got {value!r}")
+    for keys, kinds, least, most, what in (
+        (SHARES, (int, float), 0, 1, "a number from 0 to 1"),
+        (COUNTS, (int,), 1, float("inf"), "a whole number from 1 on"),
+    ):
+        for key in keys:
+            value = OmegaConf.select(config, key)
+            if value is not None and (type(value) not in kinds or not least <= value <= most):
+                raise ValueError(f"{key}: expected {what}, got {value!r}")
 
 
 def named(config: DictConfig) -> list[Any]:
@@ -48,18 +69,19 @@ def _switches(config: DictConfig, config_name: str) -> Iterator[str]:
         if file.is_file():
             everywhere = file.read_text(encoding="utf-8").startswith("# @package _global_")
             defaults: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
-            for key in _true_or_false(defaults, "" if everywhere else package):
+            for key, default in _values(defaults, "" if everywhere else package):
                 parent, _, last = key.rpartition(".")
                 node = OmegaConf.select(config, parent) if parent else config
-                if isinstance(node, DictConfig) and last in node:
+                if isinstance(default, bool) and isinstance(node, DictConfig) and last in node:
                     yield key
 
 
-def _true_or_false(node: Any, prefix: str) -> Iterator[str]:
+def _values(node: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    """Each key in mappings of mappings, with its value."""
     for key, value in node.items():
         if key == "hydra" or str(key).startswith("_"):
             continue
-        if isinstance(value, bool):
-            yield f"{prefix}{key}"
-        elif isinstance(value, dict):
-            yield from _true_or_false(value, f"{prefix}{key}.")
+        if isinstance(value, dict):
+            yield from _values(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

@@ -521,6 +521,20 @@ def test_two_dev_specs_of_one_source_both_count() -> None:
         (("scheme.context=no",), "scheme.context: expected true or false, got 'no'"),
         (("limit=abc",), "limit: expected a whole number, such as 100, or null for all, got 'abc'"),
         (("seed=x",), "seed: expected a whole number, such as 13, got 'x'"),
+        (
+            ("scheme=cite_list", "verifier=top_k", "verifier.k=0"),
+            "verifier.k: expected a whole number from 1 on, got 0",
+        ),
+        (
+            ("scheme=cite_list", "verifier=top_k", "verifier.k=1.5"),
+            "verifier.k: expected a whole number from 1 on, got 1.5",
+        ),
+        (("scheme=support_levels", "scheme.jaccard=7"), "scheme.jaccard: expected a number from 0 to 1, got 7"),
+        (("scheme=support_levels", "scheme.jaccard=x"), "scheme.jaccard: expected a number from 0 to 1, got 'x'"),
+        (
+            ("scheme=citefix", "correction=attention"),
+            "correction.path: expected a value, got none; write correction.path=",
+        ),
         (("verifier=keyword", "fit=mini"), "fit: expected a list of names or files, such as fit=[mini] or"),
         (("verifier=keyword", "fit=[]"), "fit: expected a list of names or files, such as fit=[mini] or"),
         (
