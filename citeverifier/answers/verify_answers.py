@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from citeverifier.answers.answer_record import AnswerRecord
@@ -20,13 +20,13 @@ from citeverifier.answers.answer_results import (
     StatementResult,
     VerifiedAnswer,
 )  # fmt: skip
+from citeverifier.answers.evidence import candidates
 from citeverifier.answers.in_step import in_step
 from citeverifier.answers.judging import Judge
 from citeverifier.answers.phrases import phrases, trimmed, without
-from citeverifier.records import LEVELS, Document, Pair, Support
+from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.text.answer_reading import ReadAnswer, ReadStatement
 from citeverifier.text.markers import Span
-from citeverifier.text.sentences import sentence_spans
 
 MOST_TRIED = 100  # documents that are tried beside the cited ones, best first: each has to be encoded again
 MOST_MISSING = 20  # missing documents that are named
@@ -153,20 +153,16 @@ def _evidence(
     record: AnswerRecord, lang: str, positions: Mapping[int, None], ask: Ask
 ) -> Asking[dict[int, EvidenceSentence]]:
     """The best sentence of each of these documents, as a premise of its own."""
-    places = [(i, *span) for i in positions for span in _sentences(record.documents[i].text, lang)]
-    texts = [record.documents[i].text[start:end] for i, start, end in places]
-    premises = [Document(record.documents[i].title, text) for (i, *_), text in zip(places, texts, strict=True)]
-    scores = yield Support.PARTIAL, [replace(ask([]), documents=(premise,)) for premise in premises]
-    best: dict[int, EvidenceSentence] = {}
-    for (i, start, end), text, score in zip(places, texts, scores, strict=True):
-        if not math.isnan(score) and (i not in best or score > best[i].score):
-            best[i] = EvidenceSentence(i, start, end, text, score)
-    return best
-
-
-@lru_cache(maxsize=4096)
-def _sentences(text: str, lang: str) -> list[Span]:
-    return sentence_spans(text, lang)
+    pair = ask([])
+    found = [(i, candidate) for i in positions for candidate in candidates(pair.statement, record.documents[i], lang)]
+    scores = yield Support.PARTIAL, [replace(pair, documents=(candidate.premise,)) for _, candidate in found]
+    best: dict[int, tuple[float, EvidenceSentence]] = {}
+    for (i, candidate), score in zip(found, scores, strict=True):
+        rank = candidate.rank(score)
+        if not math.isnan(rank) and (i not in best or rank > best[i][0]):
+            said = EvidenceSentence(i, candidate.start, candidate.end, candidate.premise.text, score)
+            best[i] = rank, said
+    return {i: said for i, (_, said) in best.items()}
 
 
 def _unsupported(text: str, lang: str, cited: Sequence[int], ask: Ask) -> Asking[Span | None]:

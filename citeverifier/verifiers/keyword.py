@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citeverifier.records import Pair, Support
-from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
-from citeverifier.text.words import words
+from citeverifier.text.word_overlap import word_overlap
 from citeverifier.verifiers.base import Scorer, Scores, score_each
 
 
@@ -25,6 +24,5 @@ class Keyword(Scorer):
 
 
 def _overlap(pair: Pair) -> float | str:
-    asked = set(words(pair.statement)) - language(pair.lang).stop_words
-    held = {word for document in pair.documents for word in words(render_document(document))}
-    return len(asked & held) / len(asked) if asked else "the statement has no words besides stop words"
+    share = word_overlap(pair.statement, map(render_document, pair.documents), pair.lang)
+    return "the statement has no words besides stop words" if share is None else share

@@ -1,0 +1,49 @@
+"""The sentence of a document that carries a statement: of those that share most words with it, the best by itself.
+
+To read all sentences finds it less often and costs more (benchmarks/evidence.py).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from citeverifier.records import Document
+from citeverifier.text.markers import Span
+from citeverifier.text.rendering import render_document
+from citeverifier.text.sentences import sentence_spans
+from citeverifier.text.word_overlap import word_overlap
+
+READ = 3  # sentences of a document that are asked about
+WORDS = 4.0  # what all words of a statement count beside the log odds of a score
+LEAST = 1e-6  # of a score and of what it lacks to 1: a verifier may say 0 or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence, `text[start:end]` of its document, as a premise of its own; `overlap`: share of the words held."""
+
+    start: int
+    end: int
+    premise: Document
+    overlap: float
+
+    def rank(self, score: float) -> float:
+        """How good it is with this P(support >= partial); nan where unscored."""
+        held = min(max(score, LEAST), 1 - LEAST) if not math.isnan(score) else score
+        return math.log(held / (1 - held)) + WORDS * self.overlap
+
+
+def candidates(statement: str, document: Document, lang: str, most: int = READ) -> list[Candidate]:
+    """The `most` sentences of a document that share most words with the statement, those with most first."""
+    found = []
+    for start, end in _sentences(document.text, lang):
+        premise = Document(document.title, document.text[start:end])
+        found.append(Candidate(start, end, premise, word_overlap(statement, [render_document(premise)], lang) or 0.0))
+    return sorted(found, key=lambda candidate: -candidate.overlap)[:most]
+
+
+@lru_cache(maxsize=4096)
+def _sentences(text: str, lang: str) -> list[Span]:
+    return sentence_spans(text, lang)

@@ -1,0 +1,73 @@
+"""Held: which sentences are asked about, and which of them is the evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from citeverifier import CiteVerifier
+from citeverifier.answers.evidence import READ, candidates
+from citeverifier.records import Document, Pair, Support
+from citeverifier.verifiers.base import Scores
+from citeverifier.verifiers.keyword import Keyword
+
+PAGE = Document(
+    "Vistula", " ".join([*(f"Town {n} is old." for n in range(40)), "It flows through Kraków.", "It is 1,047 km long."])
+)
+STATEMENT = "The Vistula flows past Kraków and is 1047 km long."
+
+
+def test_the_sentences_that_share_most_words_come_first_and_are_few() -> None:
+    found = candidates(STATEMENT, PAGE, "en")
+    assert [candidate.premise.text for candidate in found] == [
+        "It is 1,047 km long.", "It flows through Kraków.", "Town 0 is old.",
+    ]  # fmt: skip
+    assert len(found) == READ
+    assert [PAGE.text[candidate.start : candidate.end] for candidate in found] == [c.premise.text for c in found]
+    assert {candidate.premise.title for candidate in found} == {"Vistula"}
+    assert [candidate.overlap for candidate in found] == [
+        pytest.approx(4 / 7),
+        pytest.approx(3 / 7),
+        pytest.approx(1 / 7),
+    ]
+
+
+def test_a_document_that_says_nothing_and_a_statement_of_small_words() -> None:
+    assert candidates(STATEMENT, Document("", ""), "en") == []
+    assert [candidate.overlap for candidate in candidates("It is.", PAGE, "en")] == [0.0] * READ
+
+
+def test_words_weigh_between_scores_that_are_near_and_not_against_a_clear_one() -> None:
+    with_words, _, without = candidates(STATEMENT, PAGE, "en")
+    assert with_words.rank(0.5) > without.rank(0.6)
+    assert with_words.rank(0.1) < without.rank(0.9)
+    assert with_words.rank(0.0) < without.rank(1.0) < math.inf
+    assert math.isnan(with_words.rank(math.nan))
+
+
+class Heard(Keyword):
+    """Word overlap that remembers what it was asked, and cannot score what names Kraków."""
+
+    def __init__(self) -> None:
+        self.asked: list[Pair] = []
+
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        self.asked += pairs
+        values = super().score(pairs, level).values
+        unscored = ["Kraków" in pair.documents[0].text and len(pair.documents[0].text) < 50 for pair in pairs]
+        reasons = {i: "too long" for i, without in enumerate(unscored) if without}
+        return Scores(np.where(unscored, np.nan, values), reasons)
+
+
+def test_verify_asks_about_few_sentences_and_leaves_out_the_unscored() -> None:
+    scorer = Heard()
+    verifier = CiteVerifier(scorer, {Support.PARTIAL: 0.5, Support.FULL: 0.9})
+    [statement] = verifier.verify(f"{STATEMENT[:-1]} [1].", [PAGE]).statements
+    evidence = statement.citations[0].evidence
+    assert evidence is not None
+    assert evidence.text == "It is 1,047 km long."
+    assert evidence.score == pytest.approx(4 / 7)
+    assert len([pair for pair in scorer.asked if pair.documents != (PAGE,)]) == READ
