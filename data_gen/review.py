@@ -7,6 +7,7 @@ time.
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -66,20 +67,28 @@ def read_review(path: str | Path) -> dict[StatementKey, Row]:
     if not path.is_file():
         raise FileNotFoundError(f"review.file: no such file: {path} (expected review.csv with decisions)")
     decisions: dict[StatementKey, Row] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file)
-        missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-        if missing:
-            raise RecordError(f"{path}:1: expected the columns of review.csv, got none of {', '.join(missing)}")
-        for number, cells in enumerate(rows, 2):
-            row = {name: _plain(cells[name] or "") for name in COLUMNS}
-            row["decision"] = row["decision"].lower()
-            if row["decision"]:
-                key = row["id"], row["lang"], int(row["statement"]) if row["statement"].isdecimal() else -1
-                if problem := _problem(row, repeated=key in decisions):
-                    raise RecordError(f"{path}, row {number}: {problem}")
-                decisions[key] = row
+    for number, cells in enumerate(_cells(path), 2):
+        row = {name: _plain(cells[name] or "") for name in COLUMNS}
+        row["decision"] = row["decision"].lower()
+        if row["decision"]:
+            key = row["id"], row["lang"], int(row["statement"]) if row["statement"].isdecimal() else -1
+            if problem := _problem(row, repeated=key in decisions):
+                raise RecordError(f"{path}, row {number}: {problem}")
+            decisions[key] = row
     return decisions
+
+
+def _cells(path: Path) -> list[Row]:
+    """The rows of a sheet. Spreadsheets put semicolons between cells where a comma is the decimal sign, as in Polish."""
+    try:
+        sheet = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise RecordError(f"{path}: expected UTF-8, got another encoding; save the sheet as CSV UTF-8") from None
+    rows = csv.DictReader(io.StringIO(sheet, newline=""), delimiter=max(",;\t", key=sheet.partition("\n")[0].count))
+    missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
+    if missing:
+        raise RecordError(f"{path}:1: expected the columns of review.csv, got none of {', '.join(missing)}")
+    return list(rows)
 
 
 def _plain(text: str) -> str:

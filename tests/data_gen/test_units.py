@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -233,6 +234,22 @@ def test_a_bad_review_names_its_row(row: str, said: str, tmp_path: Path) -> None
     write_review(file, [])
     file.write_text(file.read_text(encoding="utf-8-sig") + row + "\n", encoding="utf-8")
     with pytest.raises(RecordError, match=rf"review\.csv, row 2: {said}"):
+        read_review(file)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_review_comes_back_from_any_spreadsheet(delimiter: str, tmp_path: Path) -> None:
+    file = tmp_path / "review.csv"
+    write_review(file, examples(2, "pl"))
+    with file.open(encoding="utf-8-sig", newline="") as sheet:
+        header, *rows = csv.reader(sheet)
+    decided = [[*row[:-5], "accepted", "", "", "Ala", "2026-11-26; 12:00"] for row in rows]
+    with file.open("w", encoding="utf-8-sig", newline="") as sheet:
+        csv.writer(sheet, delimiter=delimiter).writerows([header, *decided])
+    assert len(read_review(file)) == len(rows) > 1
+    assert {row["time"] for row in read_review(file).values()} == {"2026-11-26; 12:00"}
+    file.write_bytes(file.read_text(encoding="utf-8-sig").encode("utf-16"))
+    with pytest.raises(RecordError, match="expected UTF-8, got another encoding; save the sheet as CSV UTF-8"):
         read_review(file)
 
 

@@ -31,6 +31,7 @@ def prediction_to_json(prediction: Prediction, scheme: str) -> dict[str, Any]:
         "scheme": scheme,
         "setting": trial.setting,
         "statement_id": pair.statement_id,
+        "statement": pair.statement,
         "kind": trial.kind,
         "edit": trial.edit,
         "premise": list(trial.premise),

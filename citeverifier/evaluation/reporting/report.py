@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from citeverifier.evaluation.reporting.mistakes import mistakes_table
 from citeverifier.evaluation.reporting.pictures import plot_reliability, plot_settings
 from citeverifier.evaluation.reporting.tables import audit_rows, headline_rows, markdown, part_rows
 from citeverifier.evaluation.schemes.base import Table, value_text
@@ -50,8 +51,8 @@ def write_report(
         intervals = summary["intervals"]
         rows = [[edit, value_text(value, intervals.get(f"twin_accuracy_{edit}"))] for edit, value in twins.items()]
         parts += ["## Twins told apart, by kind of edit", markdown(["edit", "twin accuracy"], rows)]
-    for title, header, rows in details:
-        parts += [f"## {title}", markdown(header, rows)]
+    for title, header, rows in (*details, mistakes_table(predictions)):
+        parts += [f"## {title}", markdown(header, rows)] if rows else []
     if summary["audit"]:
         parts += ["## Audit", markdown(*audit_rows(summary["audit"]))]
     parts += [

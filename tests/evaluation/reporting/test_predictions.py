@@ -31,6 +31,7 @@ def test_a_line_by_hand(worked_example: Example, evaluate: Callable[..., Any]) -
         "scheme": "separate",
         "setting": "incorrect.altered",
         "statement_id": "worked/s0/corrupted",
+        "statement": "Alpha was founded in 1911 and Beta in 1902.",
         "kind": "joined",
         "edit": "date",
         "premise": [0],
