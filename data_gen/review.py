@@ -79,7 +79,7 @@ def read_review(path: str | Path) -> dict[StatementKey, Row]:
 
 
 def _cells(path: Path) -> list[Row]:
-    """The rows of a sheet. Spreadsheets put semicolons between cells where a comma is the decimal sign, as in Polish."""
+    """The rows of a sheet. Where a comma is the decimal sign, spreadsheets put semicolons between cells."""
     try:
         sheet = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
