@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
@@ -86,12 +87,12 @@ class SourceSpec:
 def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False, form: str = "pairs") -> list[Record]:
     """The records of a source in a role ("train", "dev" or "test") and language ("all": any).
 
-    A name of configs/data gives the part of that role, and so does a dataset with splits of its own. What is in one
-    part is read whole, or, with `share_files`, divided into train and dev by group. `form`: which of data_gen's two
-    ("pairs" or "examples").
+    A name of configs/data, or of `--config-dir`, gives the part of that role, and so does a dataset with splits of its
+    own. What is in one part is read whole, or, with `share_files`, divided into train and dev by group. `form`: which
+    of data_gen's two ("pairs" or "examples").
     """
-    file = configs_dir() / "data" / f"{source.data}.yaml"
-    if file.is_file():
+    file = _config_file(source.data)
+    if file is not None:
         config: Any = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
         settings = config["data"] | {"split": role}
     else:
@@ -104,6 +105,16 @@ def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False,
     records: list[Record] = instantiate(resolved["data"], _convert_="all")
     wanted = {lang, source.lang or "all"} - {"all"}
     return [record for record in records if wanted <= {record.lang}]
+
+
+def _config_file(name: str) -> Path | None:
+    """The YAML of a named source, in a program of Hydra's in any folder that it searches."""
+    folders = [configs_dir()]
+    if HydraConfig.initialized():
+        sources = HydraConfig.get().runtime.config_sources
+        folders += [Path(source.path) for source in sources if source.schema == "file"]
+    files = (folder / "data" / f"{name}.yaml" for folder in folders)
+    return next((file for file in files if file.is_file()), None)
 
 
 def records_of(config: Any) -> list[Record]:

@@ -36,12 +36,10 @@ SOURCE = """
 from citeverifier.records import Document, Example, Statement
 
 
-def load_cities(count: int, lang: str) -> list[Example]:
+def load_cities(count: int, split: str) -> list[Example]:
     documents = (Document("Warsaw", "It lies on the Vistula."), Document("Lodz", "It lies on no big river at all."))
-    return [
-        Example(f"c{i}", lang, f"c{i}", "Where?", documents, (Statement("Warsaw lies on the Vistula.", (0,)),))
-        for i in range(count)
-    ]
+    said = (Statement("Warsaw lies on the Vistula.", (0,)),)
+    return [Example(f"{split}{i}", "en", f"{split}{i}", "Where?", documents, said) for i in range(count)]
 """
 
 YAML = {
@@ -67,7 +65,7 @@ def test_a_scheme_a_verifier_and_a_data_source_of_ones_own(tmp_path: Path, monke
     assert done.returncode == 0, done.stderr
     metrics = json.loads((tmp_path / "runs/one/metrics.json").read_text(encoding="utf-8"))
     assert [metrics[key] for key in ("scheme", "verifier", "lang", "n")] == ["first_document", "shorter", "en", 14]
-    assert metrics["thresholds"]["partial"]["source"].startswith("fitted on")
+    assert re.fullmatch(r"fitted on \d+ dev pairs of cities", metrics["thresholds"]["partial"]["source"])
     assert metrics["metrics"]["held"] is not None
     assert "| decisions | trials | accuracy | acc. true | acc. false | F1 | AUROC | first holds |" in (
         tmp_path / "runs/one/report.md"
