@@ -15,7 +15,7 @@ from citeverifier.text.rendering import render_document
 from citeverifier.text.sentences import sentence_spans
 from citeverifier.text.word_overlap import word_overlap
 
-READ = 3  # sentences of a document that are asked about
+READ = 2  # sentences of a document that are asked about
 WORDS = 4.0  # what all words of a statement count beside the log odds of a score
 LEAST = 1e-6  # of a score and of what it lacks to 1: a verifier may say 0 or 1
 
