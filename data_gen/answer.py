@@ -155,12 +155,11 @@ def _said(reading: ReadAnswer, counts: Counter[str]) -> list[_Sentence]:
         if lead := _lead().match(raw):
             raw = raw[lead.end() :]
             plain = " ".join(rest.text for rest in reading_of(raw, reading.count, reading.lang).statements)
-            plain = plain[:1].upper() + plain[1:]
         if _named_document().search(raw):
             counts["statement names documents by number"] += 1
             continue
         ends = bool(positions) and not words(reading.text[statement.markers[-1].end : statement.end])
-        said.append(_Sentence(plain, positions, paragraph, ends))
+        said.append(_Sentence(plain[:1].upper() + plain[1:], positions, paragraph, ends))  # what led it in is gone
     return said
 
 

@@ -1,8 +1,10 @@
 """Reading an answer: its statements where they stand, and what each of them cites.
 
-A statement is a sentence of prose, markers and Markdown signs removed; a list item or table cell is one where it reads
-as a sentence or carries a marker, a heading only where it carries one. Code, rulings, links and the list of sources at
-the end make no statements and their brackets are no markers. A *factual point* is what stands before a run of markers.
+A statement is a sentence of prose, markers, Markdown signs and what leads in its claim ("Based on the documents, ...")
+removed; a list item or table cell is one where it reads as a sentence or carries a marker, a heading only where it
+carries one. Uncited sentences that tell nothing of the subject ("I hope this helps!") are none. Code, rulings, links
+and the list of sources at the end make no statements and their brackets are no markers. A *factual point* is what
+stands before a run of markers.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from citeverifier.text.asides import is_aside, lead_in
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, remove_markers
@@ -109,7 +112,7 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
         ReadStatement(said, *plain.span(*span), span[0], block.kind, _points(plain, span, runs, lang))
         for block in _pieces(blocks, plain)
         for span, runs in _sentences(plain, lang, block)
-        if _is_statement(said := plain.text[slice(*span)], block.kind, cites=bool(runs))
+        if _is_statement(said := plain.text[slice(*span)], block.kind, lang, cites=bool(runs))
     )
     owned = {run.start for statement in statements for run in statement.runs}
     stray = tuple(run for run in plain.runs if run.start not in owned)
@@ -179,7 +182,8 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
         following = bisect_right(spans, place, key=lambda span: span[1])
         behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
         owned[following if (leads or behind < 0) and following < len(spans) else behind].append(run)
-    return zip(spans, owned, strict=True)
+    claims = [(start + lead_in(plain.text[start:end], lang), end) for start, end in spans]
+    return zip(claims, owned, strict=True)
 
 
 def _cites(plain: Unmarked, block: Block) -> bool:
@@ -204,11 +208,13 @@ def _lists(text: str) -> bool:
     return lists and not said.isdisjoint(words_of_all("marker_labels"))
 
 
-def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
+def _is_statement(text: str, kind: Kind, lang: str, *, cites: bool) -> bool:
     if not _says(text) or _lists(text):
         return False
     if cites:
         return True
+    if is_aside(text, lang):
+        return False
     if kind == "heading" or text.rstrip(_CLOSERS).endswith((":", "?")):  # it only introduces, or asks
         return False
     said, ends = len(words(text)), _ends(text)

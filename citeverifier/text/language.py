@@ -39,6 +39,8 @@ class Language:
     marker_labels: frozenset[str]
     marker_joins: frozenset[str]
     reference_words: frozenset[str]
+    lead_ins: Mapping[str, tuple[str, ...]]
+    asides: Mapping[str, tuple[str, ...]]
     untitled: str
     instruction: str
     letters: frozenset[str]

@@ -127,7 +127,8 @@ IN_POLAND = "The Vistula is in Poland."
          [(IN_POLAND, (1,), "closing"), (LONGEST, (1,), "single")], {"sentence only points to documents": 1}),
         (f"{LONGEST} [1]\n\nSources: [1], [2]", [(LONGEST, (0,), "single")], {}),
         ("According to documents [1] and [2], the Vistula is in Poland.", [(IN_POLAND, (0, 1), "several")], {}),
-        (f"{LONGEST} [1] Documents [2] and [3] state that it is short.",
+        ("Documents [1] and [2] state that the Vistula is in Poland.", [(IN_POLAND, (0, 1), "several")], {}),
+        (f"{LONGEST} [1] It is short, as documents [2] and [3] state.",
          [(LONGEST, (0,), "single")], {"statement names documents by number": 1}),
     ],
 )  # fmt: skip

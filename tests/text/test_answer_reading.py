@@ -139,7 +139,7 @@ def test_a_list_of_sources_ends_at_the_next_heading_and_prose_is_none(
         ("[1] A was born [2].", [("A was born.", (0,)), ("A was born.", (1,))]),
         ("It is so [1].[2]", [("It is so.", (0,)), ("It is so.", (1,))]),
         ("It is so [1], [2] and [3], not so.", [("It is so", (0, 1, 2)), (", not so.", ())]),
-        ("According to [1], A was born.", [("According to, A was born.", (0,))]),
+        ("According to [1], A was born.", [("A was born.", (0,))]),
     ],
 )
 def test_factual_points(text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:

@@ -1,0 +1,74 @@
+"""What an answer says to its reader and not of its subject: "Based on the documents, ...", "I hope this helps!".
+
+A verifier asked whether documents bear out "According to document 2, the Vistula is long" looks for all of it there.
+The words stand in `text/languages/`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from citeverifier.text.language import language
+
+_NUMBER = r"(?:(?:nr |no\. |#)?\d+(?:(?:, | & | and | i | oraz )\d+)*)"
+LONGEST = 300  # characters of a lead-in or an aside
+_QUOTES = "\"'„“”*_"
+
+
+def lead_in(text: str, lang: str) -> int:
+    """How many characters of a sentence lead in its claim; 0 where none do, and where no words would be left."""
+    end = 0
+    while (match := _patterns(lang)[0].match(text, end, end + LONGEST)) and re.search(r"\w", text[match.end() :]):
+        end = match.end()
+    return end
+
+
+def is_aside(text: str, lang: str) -> bool:
+    """Whether a sentence tells its reader no more than a courtesy, a refusal, or what the documents do not say."""
+    _, whole, begins, silence = _patterns(lang)
+    said = text.strip(_QUOTES)
+    if len(said) > LONGEST:
+        return False
+    if whole.fullmatch(said) or silence.match(said):
+        return True
+    return begins.match(said) is not None and not _names(said)
+
+
+def _names(text: str) -> bool:
+    """Whether a sentence has a number, or a capital that neither begins it nor is the speaker's own."""
+    _, *others = re.findall(r"\w+", text)
+    return any(word[0].isdigit() or (word[0].isupper() and word not in ("I", "AI")) for word in others)
+
+
+@cache
+def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
+    """Of lead-ins, of whole asides, of how others begin, and of what the documents do not say."""
+    known = language(lang)
+    part = {kind: _any(spelt) for kind, spelt in (*known.lead_ins.items(), *known.asides.items())}
+    fillers, numbered = f"(?:{part['fillers']} )*", f"{part['sources']}(?: {_NUMBER})?"
+    sources = f"{fillers}{numbered}(?: {part['fillers']})*"
+    lead_ins = (
+        f"{part['openings']} ?(?:{sources})? ?,",
+        f"{part['openings']} {fillers}{part['sources']} {_NUMBER}",  # Polish needs no comma
+        f"{part['places']} {numbered} ?,",
+        f"(?:{part['places']} )?{sources} {part['verbs']}",
+    )
+    softened = f"(?:{part['softeners']},? )*"
+    begins = f"(?:{part['begins']}|{_any(known.refusals)})"
+    patterns = (
+        f" ?(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
+        f"{softened}{part['whole']}[.!…]*",
+        f"{softened}{begins}",
+        f"{softened}(?:{part['places']} )?{sources} {part['silent']}",
+    )
+    return tuple(
+        re.compile(pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*"), re.IGNORECASE) for pattern in patterns
+    )
+
+
+def _any(spelt: Iterable[str]) -> str:
+    """One of some words or phrases."""
+    longest = sorted((word.replace("’", "'") for word in spelt), key=len, reverse=True)
+    return "(?:" + "|".join(word.replace("*", r"\w*").replace("'", "['’]") for word in longest) + r")\b"

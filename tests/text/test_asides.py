@@ -1,0 +1,113 @@
+"""Held: what of an answer leads in a claim, and which sentences claim nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citeverifier.text.asides import is_aside, lead_in
+
+
+@pytest.mark.parametrize(
+    ("lang", "lead", "claim"),
+    [
+        ("en", "Based on the documents, ", "the Vistula is long."),
+        ("en", "According to the provided context, ", "it is so."),
+        ("en", "Based on the information in document 2, ", "it is so."),
+        ("en", "As per documents 1 and 3, ", "it is so."),
+        ("en", "According to, ", "it is so."),  # a marker was there
+        ("en", "According to Document 2 ", "the river is long."),
+        ("en", "In document 2, ", "the river is long."),
+        ("en", "The documents state that ", "it is so."),
+        ("en", "The search results indicate that ", "it is so"),
+        ("en", "Based on the information provided, the documents state that ", "it is so."),
+        ("pl", "Na podstawie dokumentów, ", "Wisła jest długa."),
+        ("pl", "Według dokumentu 2 ", "Wisła ma 1047 km."),
+        ("pl", "Zgodnie z podanymi źródłami, ", "tak jest."),
+        ("pl", "Dokumenty podają, że ", "tak jest."),
+        ("pl", "Z dostarczonych dokumentów wynika, że ", "tak jest."),
+        ("pl", "W dokumencie 2 podano, że ", "tak jest."),
+        ("en", "", "According to historians, it is so."),
+        ("en", "", "According to the article about Kraków, it is so."),
+        ("en", "", "Based on the novel, the film is long."),
+        ("en", "", "The source, the Vistula, is long."),
+        ("en", "", "From the source, the river flows north."),
+        ("en", "", "The documents, which were found in 1947, are scrolls."),
+        ("en", "", "The documents do not state that it is so."),
+        ("en", "", "Based on the documents."),
+        ("en", "", "The documentary states that it is so."),
+        ("pl", "", "Według Nowaka tak jest."),
+        ("pl", "", "Źródła Wisły leżą w Beskidach."),
+    ],
+)
+def test_lead_ins(lang: str, lead: str, claim: str) -> None:
+    text = f"{lead}{claim}"
+    assert (text[: lead_in(text, lang)], text[lead_in(text, lang) :]) == (lead, claim)
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "aside"),
+    [
+        ("en", "Sure!", True),
+        ("en", "Here is the answer.", True),
+        ("en", "I hope this helps!", True),
+        ("en", "Let me know if you need more.", True),
+        ("en", "I'm sorry, but I cannot answer this question based on the documents.", True),
+        ("en", "I’m sorry, I do not know.", True),
+        ("en", "The provided documents do not mention when the bridge in Kraków was built.", True),
+        ("en", "Unfortunately, documents 1 and 2 don't say it.", True),
+        ("pl", "Mam nadzieję, że to pomoże!", True),
+        ("pl", "Niestety nie mogę odpowiedzieć na to pytanie.", True),
+        ("pl", "Dostarczone dokumenty nie zawierają informacji o tym moście.", True),
+        ("pl", "W dokumentach nie ma informacji o Krakowie.", True),
+        ("en", "Sure, the Vistula is long.", False),
+        ("en", "I'm sorry, but the Vistula is long.", False),
+        ("en", "Here are 3 rivers.", False),
+        ("en", "Unfortunately, he died.", False),
+        ("en", "Yes.", False),
+        ("en", "The Vistula is not long.", False),
+        ("en", "The source of the Oder does not lie here.", False),
+        ("pl", "Niestety Kraków spłonął.", False),
+        ("pl", "Wisła nie jest długa.", False),
+        ("en", "", False),
+    ],
+)
+def test_asides(lang: str, text: str, aside: bool) -> None:
+    assert is_aside(text, lang) is aside
+
+
+WORDS = st.sampled_from(
+    [
+        "according to",
+        "based on",
+        "the",
+        "document",
+        "information",
+        "in",
+        "2",
+        ",",
+        "that",
+        "state",
+        "do not",
+        "x",
+        ".",
+        " ",
+    ]
+)
+
+
+@given(st.text(max_size=40) | st.lists(WORDS, max_size=12).map(" ".join), st.sampled_from(["en", "pl"]))
+def test_any_text_is_read_and_a_claim_is_left(text: str, lang: str) -> None:
+    end = lead_in(text, lang)
+    assert end == 0 or any(sign.isalnum() or sign == "_" for sign in text[end:])
+    assert lead_in(text[end:], lang) == 0
+    is_aside(text, lang)
+
+
+@pytest.mark.parametrize(
+    "words", ["information ", "in the ", "according to ", "based on the documents, ", "in document 2 and "]
+)
+def test_long_nonsense_is_read(words: str) -> None:
+    assert lead_in(words * 2000, "en") >= 0
+    assert not is_aside(words * 2000, "en")
