@@ -54,6 +54,7 @@ def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
         f"{part['openings']} {fillers}{part['sources']} {_NUMBER}",  # Polish needs no comma
         f"{part['places']} {numbered} ?,",
         f"(?:{part['places']} )?{sources} {part['verbs']}",
+        f"{part['connectives']}(?: ?,|(?<=that)|(?<=że))",
     )
     softened = f"(?:{part['softeners']},? )*"
     begins = f"(?:{part['begins']}|{_any(known.refusals)})"

@@ -176,7 +176,8 @@ def test_all_money_is_counted(count: Count) -> None:
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 PIECES = st.sampled_from([
-    "The Oder", "According to the documents, ", "Document 2 states that ", "I hope this helps", "The Vistula is 1,047 km long", "[1]", "[2]", "[1, 3]", "[1][2]", "[9]", " [1-2]", "【2†source】",
+    "According to the documents, ", "Document 2 states that ", "I hope this helps",
+    "The Oder", "The Vistula is 1,047 km long", "[1]", "[2]", "[1, 3]", "[1][2]", "[9]", " [1-2]", "【2†source】",
     "[Doc 1]", "[see]", "[", "]", "1", ", ", " and ", ". ", ".", "\n", "\n\n", "- ", "`", "**", "(", ")", "# ", "> ",
     "http://x.org ", "|", "| a |\n|---|\n", " ", ":", "  ", "\t", "†", "źródło", "Sources:\n", "```\n", '"', "?", "<b>",
     "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ",
