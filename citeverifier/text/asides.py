@@ -47,19 +47,21 @@ def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
     """Of lead-ins, of whole asides, of how others begin, and of what the documents do not say."""
     known = language(lang)
     part = {kind: _any(spelt) for kind, spelt in (*known.lead_ins.items(), *known.asides.items())}
-    fillers, numbered = f"(?:{part['fillers']} )*", f"{part['sources']}(?: {_NUMBER})?"
-    sources = f"{fillers}{numbered}(?: {part['fillers']})*"
+    fillers, one = f"(?:{part['fillers']} )*", f"{part['sources']}(?: {_NUMBER})?"
+    several = f"{one}(?:(?:,| and| i| oraz) {fillers}{one})*"
+    sources = f"{fillers}{several}(?: {part['fillers']})*"
     lead_ins = (
         f"{part['openings']} ?(?:{sources})? ?,",
-        f"{part['openings']} {fillers}{part['sources']} {_NUMBER}",  # Polish needs no comma
-        f"{part['places']} {numbered} ?,",
+        f"{part['openings']} {fillers}{part['sources']} {_NUMBER}(?! ?(?:,|and|i|oraz)\\b)",  # Polish needs no comma
+        f"{part['places']} {several} ?,",
         f"(?:{part['places']} )?{sources} {part['verbs']}",
-        f"{part['connectives']}(?: ?,|(?<=that)|(?<=że))",
+        f"{part['connectives']}(?: ?[,:]|(?<=that)|(?<=że))",
+        f"(?=(?-i:[a-z])){part['verbs']}",  # what is left of "[1] states that ..."
     )
     softened = f"(?:{part['softeners']},? )*"
     begins = f"(?:{part['begins']}|{_any(known.refusals)})"
     patterns = (
-        f" ?(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
+        f" ?{softened}(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
         f"{softened}{part['whole']}[.!…]*",
         f"{softened}{begins}",
         f"{softened}(?:{part['places']} )?{sources} {part['silent']}",
