@@ -42,6 +42,7 @@ HELD_BACK = {"train": 0.7, "dev": 0.1, "test": 0.2}  # as configs/data/fever.yam
 POOL = 60  # documents that distractors are drawn from
 SIGNS = str.maketrans({"-": "–", "–": "-", "—": "-", '"': "”", "“": '"', "”": '"', "'": "’", "’": "'"})
 THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)")
+LEADS = {"en": "Based on the documents, ", "pl": "Na podstawie dokumentów, "}
 Change = Callable[[Pair], Pair]
 
 
@@ -122,6 +123,7 @@ def changes(pool: Sequence[Document]) -> dict[str, Change]:
         "1,000 as 1000": text(lambda said: THOUSANDS.sub(lambda m: m.group().replace(",", ""), said)),
         "1,000 as 1 000": text(lambda said: THOUSANDS.sub(lambda m: m.group().replace(",", "\u00a0"), said)),
         "numbers of the statement in another notation": otherwise_written,
+        "statement led in": lambda pair: replace(pair, statement=LEADS[pair.lang] + pair.statement, unsupported=()),
         **{f"{n} distractor{'s' * (n > 1)}": with_distractors(n, pool) for n in DISTRACTORS},
     }
 

@@ -46,6 +46,11 @@ def test_a_change_of_the_documents(name: str, documents: list[Document]) -> None
     assert ROBUST["changes"](POOL)[name](PAIR) == replace(PAIR, documents=tuple(documents))
 
 
+def test_a_statement_is_led_in() -> None:
+    changed = ROBUST["changes"](POOL)["statement led in"](PAIR)
+    assert changed == replace(PAIR, statement=f"Based on the documents, {PAIR.statement}")
+
+
 def test_distractors_stand_beside_the_documents() -> None:
     for count in ROBUST["DISTRACTORS"]:
         change = ROBUST["changes"](POOL)[f"{count} distractor{'s' * (count > 1)}"]
