@@ -1,9 +1,9 @@
 """Reading an answer: its statements where they stand, and what each of them cites.
 
-A statement is a sentence of prose, markers, Markdown signs and what leads in its claim ("Based on the documents, ...")
-removed; a list item or table cell is one where it reads as a sentence or carries a marker, a heading only where it
-carries one. Uncited sentences that tell nothing of the subject ("I hope this helps!") are none. Code, rulings, links
-and the list of sources at the end make no statements and their brackets are no markers. A *factual point* is what
+A statement is a sentence of prose without markers, Markdown signs and what leads its claim in or out ("Based on the
+documents, ..."); a list item or table cell is one where it reads as a sentence or carries a marker, a heading only
+where it carries one. Uncited sentences that tell nothing of the subject ("I hope this helps!") are none. Code, rulings,
+links and the list of sources at the end make no statements and their brackets are no markers. A *factual point* is what
 stands before a run of markers.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from citeverifier.text.asides import is_aside, lead_in
+from citeverifier.text.asides import is_aside, lead_in, lead_out
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, remove_markers
@@ -182,8 +182,14 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
         following = bisect_right(spans, place, key=lambda span: span[1])
         behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
         owned[following if (leads or behind < 0) and following < len(spans) else behind].append(run)
-    claims = [(start + lead_in(plain.text[start:end], lang), end) for start, end in spans]
-    return zip(claims, owned, strict=True)
+    return zip([_claim(plain.text, span, lang) for span in spans], owned, strict=True)
+
+
+def _claim(text: str, sentence: Span, lang: str) -> Span:
+    """A sentence without what only tells where its claim is from."""
+    start, end = sentence
+    start += lead_in(text[start:end], lang)
+    return start, end - lead_out(text[start:end], lang)
 
 
 def _cites(plain: Unmarked, block: Block) -> bool:

@@ -25,9 +25,15 @@ def lead_in(text: str, lang: str) -> int:
     return end
 
 
+def lead_out(text: str, lang: str) -> int:
+    """How many characters at a sentence's end say only where its claim is from (", according to the documents.")."""
+    match = _patterns(lang)[1].search(text, max(0, len(text) - LONGEST))
+    return len(text) - match.start() if match and re.search(r"\w", text[: match.start()]) else 0
+
+
 def is_aside(text: str, lang: str) -> bool:
     """Whether a sentence tells its reader no more than a courtesy, a refusal, or what the documents do not say."""
-    _, whole, begins, silence = _patterns(lang)
+    _, _, whole, begins, silence = _patterns(lang)
     said = text.strip(_QUOTES)
     if len(said) > LONGEST:
         return False
@@ -44,7 +50,7 @@ def _names(text: str) -> bool:
 
 @cache
 def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
-    """Of lead-ins, of whole asides, of how others begin, and of what the documents do not say."""
+    """Of lead-ins and lead-outs, of whole asides, of how others begin, and of what the documents do not say."""
     known = language(lang)
     part = {kind: _any(spelt) for kind, spelt in (*known.lead_ins.items(), *known.asides.items())}
     fillers, one = f"(?:{part['fillers']} )*", f"{part['sources']}(?: {_NUMBER})?"
@@ -58,10 +64,12 @@ def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
         f"{part['connectives']}(?: ?[,:]|(?<=that)|(?<=że))",
         f"(?=(?-i:[a-z])){part['verbs']}",  # what is left of "[1] states that ..."
     )
+    lead_outs = (f"{part['openings']}(?: {sources})?", f"{part['places']} {fillers}{part['sources']} {_NUMBER}")
     softened = f"(?:{part['softeners']},? )*"
     begins = f"(?:{part['begins']}|{_any(known.refusals)})"
     patterns = (
         f" ?{softened}(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
+        f" ?[,;(–—] ?(?:{'|'.join(lead_outs)}) ?\\)?[.!…]*$",
         f"{softened}{part['whole']}[.!…]*",
         f"{softened}{begins}",
         f"{softened}(?:{part['places']} )?{sources} {part['silent']}",

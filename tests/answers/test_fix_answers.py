@@ -176,7 +176,7 @@ def test_all_money_is_counted(count: Count) -> None:
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 PIECES = st.sampled_from([
-    "According to the documents, ", "Document 2 states that ", "I hope this helps",
+    "According to the documents, ", "Document 2 states that ", "I hope this helps", ", as stated in document 2",
     "The Oder", "The Vistula is 1,047 km long", "[1]", "[2]", "[1, 3]", "[1][2]", "[9]", " [1-2]", "【2†source】",
     "[Doc 1]", "[see]", "[", "]", "1", ", ", " and ", ". ", ".", "\n", "\n\n", "- ", "`", "**", "(", ")", "# ", "> ",
     "http://x.org ", "|", "| a |\n|---|\n", " ", ":", "  ", "\t", "†", "źródło", "Sources:\n", "```\n", '"', "?", "<b>",

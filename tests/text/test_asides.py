@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citeverifier.text.asides import is_aside, lead_in
+from citeverifier.text.asides import is_aside, lead_in, lead_out
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,32 @@ from citeverifier.text.asides import is_aside, lead_in
 def test_lead_ins(lang: str, lead: str, claim: str) -> None:
     text = f"{lead}{claim}"
     assert (text[: lead_in(text, lang)], text[lead_in(text, lang) :]) == (lead, claim)
+
+
+@pytest.mark.parametrize(
+    ("lang", "claim", "lead"),
+    [
+        ("en", "The river is long", ", according to the documents."),
+        ("en", "The river is long", ", as stated in document 2."),
+        ("en", "The river is long", " (according to documents 1 and 2)."),
+        ("en", "The river is long", ", as mentioned in the provided context"),
+        ("en", "The river is long", ", in document 2."),
+        ("en", "The river is long", ", as stated in."),  # a marker was there
+        ("pl", "Rzeka jest długa", ", zgodnie z dokumentami."),
+        ("pl", "Rzeka jest długa", ", jak podano w dokumencie 2."),
+        ("pl", "Rzeka jest długa", " (według dokumentów)."),
+        ("en", "The film is based on the documents.", ""),
+        ("en", "The river is long, in the text.", ""),
+        ("en", "It is long, according to historians.", ""),
+        ("en", "The river is long.", ""),
+        ("en", ", according to the documents.", ""),
+        ("pl", "Tak było, według Nowaka.", ""),
+    ],
+)
+def test_lead_outs(lang: str, claim: str, lead: str) -> None:
+    text = f"{claim}{lead}"
+    end = len(text) - lead_out(text, lang)
+    assert (text[:end], text[end:]) == (claim, lead)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +140,8 @@ def test_any_text_is_read_and_a_claim_is_left(text: str, lang: str) -> None:
     end = lead_in(text, lang)
     assert end == 0 or any(sign.isalnum() or sign == "_" for sign in text[end:])
     assert lead_in(text[end:], lang) == 0
+    out = lead_out(text[end:], lang)
+    assert out == 0 or any(sign.isalnum() or sign == "_" for sign in text[end : len(text) - out])
     is_aside(text, lang)
 
 
@@ -121,5 +149,5 @@ def test_any_text_is_read_and_a_claim_is_left(text: str, lang: str) -> None:
     "words", ["information ", "in the ", "according to ", "based on the documents, ", "in document 2 and "]
 )
 def test_long_nonsense_is_read(words: str) -> None:
-    assert lead_in(words * 2000, "en") >= 0
+    assert lead_in(words * 2000, "en") + lead_out(words * 2000, "en") >= 0
     assert not is_aside(words * 2000, "en")
