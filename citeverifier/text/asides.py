@@ -72,7 +72,7 @@ def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
         f" ?[,;(–—] ?(?:{'|'.join(lead_outs)}) ?\\)?[.!…]*$",
         f"{softened}{part['whole']}[.!…]*",
         f"{softened}{begins}",
-        f"{softened}(?:{part['places']} )?{sources} {part['silent']}",
+        f"{softened}(?:{part['places']} )?{sources} {part['silent']} {fillers}{part['tell']}",
     )
     return tuple(
         re.compile(pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*"), re.IGNORECASE) for pattern in patterns
