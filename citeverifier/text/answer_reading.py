@@ -109,10 +109,12 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
         closed = (*(span for span in closed if span[1] <= listed[0]), listed, *(s for s in closed if s[0] >= listed[1]))
     plain = remove_markers(text, count, closed, markdown.signs)
     statements = tuple(
-        ReadStatement(said, *plain.span(*span), span[0], block.kind, _points(plain, span, runs, lang))
+        ReadStatement(said, *plain.span(*claim), claim[0], block.kind, _points(plain, claim, runs, lang))
         for block in _pieces(blocks, plain)
-        for span, runs in _sentences(plain, lang, block)
-        if _is_statement(said := plain.text[slice(*span)], block.kind, lang, cites=bool(runs))
+        for sentence, runs in _sentences(plain, lang, block)
+        if _is_statement(plain.text[slice(*sentence)], block.kind, cites=bool(runs))
+        for claim in [_claim(plain.text, sentence, lang)]
+        if (said := plain.text[slice(*claim)]) and (runs or not is_aside(said, lang))
     )
     owned = {run.start for statement in statements for run in statement.runs}
     stray = tuple(run for run in plain.runs if run.start not in owned)
@@ -182,7 +184,7 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
         following = bisect_right(spans, place, key=lambda span: span[1])
         behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
         owned[following if (leads or behind < 0) and following < len(spans) else behind].append(run)
-    return zip([_claim(plain.text, span, lang) for span in spans], owned, strict=True)
+    return zip(spans, owned, strict=True)
 
 
 def _claim(text: str, sentence: Span, lang: str) -> Span:
@@ -214,13 +216,11 @@ def _lists(text: str) -> bool:
     return lists and not said.isdisjoint(words_of_all("marker_labels"))
 
 
-def _is_statement(text: str, kind: Kind, lang: str, *, cites: bool) -> bool:
+def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
     if not _says(text) or _lists(text):
         return False
     if cites:
         return True
-    if is_aside(text, lang):
-        return False
     if kind == "heading" or text.rstrip(_CLOSERS).endswith((":", "?")):  # it only introduces, or asks
         return False
     said, ends = len(words(text)), _ends(text)

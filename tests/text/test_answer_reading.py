@@ -93,6 +93,8 @@ def test_every_kind_of_block() -> None:
         ("<think>It is so [1].", []),
         ("Let $$y[1] = 2$$ hold.", ["Let y[1] = 2 hold."]),
         ("It is so.<br>It was so.", ["It is so.", "It was so."]),
+        ("- It is so, according to document 1.\n- It is, as stated in document 2 [2]", ["It is so", "It is"]),
+        ("Based on the documents, I cannot answer. It is so, I hope.", ["It is so, I hope."]),
         ("<ul><li>It is so [1]</li><li>It was so [2]</li></ul>", ["It is so", "It was so"]),
     ],
 )  # fmt: skip
