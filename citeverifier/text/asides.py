@@ -39,20 +39,23 @@ def is_aside(text: str, lang: str) -> bool:
         return False
     if whole.fullmatch(said) or silence.match(said):
         return True
-    return begins.match(said) is not None and not _names(said)
+    return begins.match(said) is not None and not _claims(said)
 
 
-def _names(text: str) -> bool:
-    """Whether a sentence has a number, or a capital that neither begins it nor is the speaker's own."""
+def _claims(text: str) -> bool:
+    """Whether a sentence has words after a colon, a number, or a capital that neither begins it nor is the speaker's."""
     _, *others = re.findall(r"\w+", text)
-    return any(word[0].isdigit() or (word[0].isupper() and word not in ("I", "AI")) for word in others)
+    return re.search(r":\s*\w", text) is not None or any(
+        word[0].isdigit() or (word[0].isupper() and word not in ("I", "AI")) for word in others
+    )
 
 
 @cache
 def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
     """Of lead-ins and lead-outs, of whole asides, of how others begin, and of what the documents do not say."""
-    known = language(lang)
-    part = {kind: _any(spelt) for kind, spelt in (*known.lead_ins.items(), *known.asides.items())}
+    part = {
+        kind: _any(spelt) for kinds in (language(lang).lead_ins, language(lang).asides) for kind, spelt in kinds.items()
+    }
     fillers, one = f"(?:{part['fillers']} )*", f"{part['sources']}(?: {_NUMBER})?"
     several = f"{one}(?:(?:,| and| i| oraz) {fillers}{one})*"
     sources = f"{fillers}{several}(?: {part['fillers']})*"
@@ -66,12 +69,11 @@ def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
     )
     lead_outs = (f"{part['openings']}(?: {sources})?", f"{part['places']} {fillers}{part['sources']} {_NUMBER}")
     softened = f"(?:{part['softeners']},? )*"
-    begins = f"(?:{part['begins']}|{_any(known.refusals)})"
     patterns = (
         f" ?{softened}(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
         f" ?[,;(–—] ?(?:{'|'.join(lead_outs)}) ?\\)?[.!…]*$",
         f"{softened}{part['whole']}[.!…]*",
-        f"{softened}{begins}",
+        f"{softened}{part['begins']}",
         f"{softened}(?:{part['places']} )?{sources} {part['silent']} {fillers}{part['tell']}",
     )
     return tuple(
