@@ -33,26 +33,25 @@ def lead_out(text: str, lang: str) -> int:
 
 def is_aside(text: str, lang: str) -> bool:
     """Whether a sentence tells its reader no more than a courtesy, a refusal, or what the documents do not say."""
-    _, _, whole, begins, silence = _patterns(lang)
+    _, _, whole, begins, silence, goes_on = _patterns(lang)
     said = text.strip(_QUOTES)
     if len(said) > LONGEST:
         return False
-    if whole.fullmatch(said) or silence.match(said):
+    if whole.fullmatch(said):
         return True
-    return begins.match(said) is not None and not _claims(said)
+    known = silence.match(said) or (None if _names(said) else begins.match(said))
+    return known is not None and not goes_on.search(said, known.end())
 
 
-def _claims(text: str) -> bool:
-    """Whether a sentence has words after a colon, a number, or a capital that neither begins it nor is the speaker's."""
-    _, *others = re.findall(r"\w+", text)
-    return re.search(r":\s*\w", text) is not None or any(
-        word[0].isdigit() or (word[0].isupper() and word not in ("I", "AI")) for word in others
-    )
+def _names(text: str) -> bool:
+    """Whether a sentence has a number, or a capital that neither begins it nor is the speaker's own."""
+    _, *others = re.findall(r"\w+", text) or [""]
+    return any(word[0].isdigit() or (word[0].isupper() and word not in ("I", "AI")) for word in others)
 
 
 @cache
 def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
-    """Of lead-ins and lead-outs, of whole asides, of how others begin, and of what the documents do not say."""
+    """Of lead-ins, lead-outs, whole asides, how others begin, what is not told, and what goes on to a claim."""
     part = {
         kind: _any(spelt) for kinds in (language(lang).lead_ins, language(lang).asides) for kind, spelt in kinds.items()
     }
@@ -75,6 +74,7 @@ def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
         f"{softened}{part['whole']}[.!…]*",
         f"{softened}{part['begins']}",
         f"{softened}(?:{part['places']} )?{sources} {part['silent']} {fillers}{part['tell']}",
+        f"[;:] ?\\w|\\b{part['contrasts']}",  # "..., but it is 1,047 km long"
     )
     return tuple(
         re.compile(pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*"), re.IGNORECASE) for pattern in patterns
