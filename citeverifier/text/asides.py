@@ -12,7 +12,6 @@ from functools import cache
 
 from citeverifier.text.language import language
 
-_NUMBER = r"(?:(?:nr |no\. |#)?\d+(?:(?:, | & | and | i | oraz )\d+)*)"
 LONGEST = 300  # characters of a lead-in or an aside
 _QUOTES = "\"'„“”*_"
 
@@ -55,18 +54,20 @@ def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
     part = {
         kind: _any(spelt) for kinds in (language(lang).lead_ins, language(lang).asides) for kind, spelt in kinds.items()
     }
-    fillers, one = f"(?:{part['fillers']} )*", f"{part['sources']}(?: {_NUMBER})?"
-    several = f"{one}(?:(?:,| and| i| oraz) {fillers}{one})*"
+    joins = "|".join(language(lang).marker_joins)
+    number = rf"(?:(?:nr |no\. |#)?\d+(?:(?:, | (?:&|{joins}) )\d+)*)"
+    fillers, one = f"(?:{part['fillers']} )*", f"{part['sources']}(?: {number})?"
+    several = f"{one}(?:(?:,| (?:{joins})) {fillers}{one})*"
     sources = f"{fillers}{several}(?: {part['fillers']})*"
     lead_ins = (
         f"{part['openings']} ?(?:{sources})? ?,",
-        f"{part['openings']} {fillers}{part['sources']} {_NUMBER}(?! ?(?:,|and|i|oraz)\\b)",  # Polish needs no comma
+        f"{part['openings']} {fillers}{part['sources']} {number}(?! ?(?:,|(?:{joins})\\b))",  # Polish needs no comma
         f"{part['places']} {several} ?,",
         f"(?:{part['places']} )?{sources} {part['verbs']}",
         f"{part['connectives']}(?: ?[,:]|(?<=that)|(?<=że))",
         f"(?=(?-i:[a-z])){part['verbs']}",  # what is left of "[1] states that ..."
     )
-    lead_outs = (f"{part['openings']}(?: {sources})?", f"{part['places']} {fillers}{part['sources']} {_NUMBER}")
+    lead_outs = (f"{part['openings']}(?: {sources})?", f"{part['places']} {fillers}{part['sources']} {number}")
     softened = f"(?:{part['softeners']},? )*"
     patterns = (
         f" ?{softened}(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
