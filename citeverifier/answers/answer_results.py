@@ -153,14 +153,18 @@ class StatementResult(JsonResult):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedAnswer(JsonResult):
-    """An answer, verified. `stray`: printed numbers of markers that belong to no statement."""
+    """An answer, verified. `stray`: printed numbers of markers that belong to no statement.
+
+    `asides`: spans in the answer of uncited sentences that are no statements: courtesies, what the documents do not say.
+    """
 
     answer: str
     statements: tuple[StatementResult, ...]
     lang: str
     id: str | None = None
     stray: tuple[int, ...] = ()
-    json_keys = ("id", "lang", "answer", "support", "share", "counts", "stray", "statements")
+    asides: tuple[Span, ...] = ()
+    json_keys = ("id", "lang", "answer", "support", "share", "counts", "stray", "asides", "statements")
 
     @property
     def scored(self) -> tuple[StatementResult, ...]:

@@ -70,6 +70,7 @@ def verify_answers(records: Sequence[AnswerRecord], judge: Judge) -> list[Verifi
             read.lang,
             record.id,
             tuple(dict.fromkeys(n for run in read.stray for n in (*(p + 1 for p in run.positions), *run.out_of_range))),
+            read.asides,
         )
         for record, read in zip(records, reads, strict=True)
     ]

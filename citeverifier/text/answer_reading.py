@@ -79,13 +79,15 @@ class ReadStatement(Citing):
 class ReadAnswer:
     """An answer that may cite `count` documents, read; `text` is the original.
 
-    `stray`: runs of markers that belong to no statement. `closed`: spans in which nothing is read or written.
+    `asides`: spans of uncited sentences that tell nothing of the subject. `stray`: runs of markers that belong to no
+    statement. `closed`: spans in which nothing is read or written.
     """
 
     text: str
     count: int
     lang: str
     statements: tuple[ReadStatement, ...]
+    asides: tuple[Span, ...]
     stray: tuple[MarkerRun, ...]
     closed: tuple[Span, ...]
     plain: Unmarked
@@ -108,17 +110,22 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     if listed:
         closed = (*(span for span in closed if span[1] <= listed[0]), listed, *(s for s in closed if s[0] >= listed[1]))
     plain = remove_markers(text, count, closed, markdown.signs)
-    statements = tuple(
-        ReadStatement(said, *plain.span(*claim), claim[0], block.kind, _points(plain, claim, runs, lang))
-        for block in _pieces(blocks, plain)
-        for sentence, runs in _sentences(plain, lang, block)
-        if _is_statement(plain.text[slice(*sentence)], block.kind, cites=bool(runs))
-        for claim in [_claim(plain.text, sentence, lang)]
-        if (said := plain.text[slice(*claim)]) and (runs or not is_aside(said, lang))
-    )
+    statements: list[ReadStatement] = []
+    asides: list[Span] = []
+    for block in _pieces(blocks, plain):
+        for sentence, runs in _sentences(plain, lang, block):
+            if not _is_statement(plain.text[slice(*sentence)], block.kind, cites=bool(runs)):
+                continue
+            claim = _claim(plain.text, sentence, lang)
+            said = plain.text[slice(*claim)]
+            if not runs and is_aside(said, lang):
+                asides.append(plain.span(*sentence))
+            elif said:
+                points = _points(plain, claim, runs, lang)
+                statements.append(ReadStatement(said, *plain.span(*claim), claim[0], block.kind, points))
     owned = {run.start for statement in statements for run in statement.runs}
     stray = tuple(run for run in plain.runs if run.start not in owned)
-    return ReadAnswer(text, count, lang, statements, stray, closed, plain)
+    return ReadAnswer(text, count, lang, tuple(statements), tuple(asides), stray, closed, plain)
 
 
 def without_sources(text: str, blocks: Sequence[Block]) -> tuple[Sequence[Block], Span | None]:

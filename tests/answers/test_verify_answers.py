@@ -108,6 +108,15 @@ def test_uncited_bad_and_stray_markers(verifier: CiteVerifier) -> None:
     assert result.counts() == {"statements": 3, "full": 0, "partial": 0, "none": 3, "uncited": 3, "unscored": 0}
 
 
+def test_asides_are_no_statements_and_are_named(verifier: CiteVerifier) -> None:
+    answer = "Sure!\n\nCats sleep [3]. **The documents do not mention dogs.** Let me know if you need more."
+    result = verifier.verify(answer, DOCUMENTS, lang="en")
+    assert (result.share, len(result.statements)) == (1.0, 1)
+    said = [answer[slice(*aside)] for aside in result.asides]
+    assert said == ["Sure!", "The documents do not mention dogs.", "Let me know if you need more."]
+    assert result.to_dict()["asides"][0] == [0, 5]
+
+
 def test_unscored_statements_are_left_out_and_counted() -> None:
     class Broken(Keyword):
         def score(self, pairs: Sequence[Pair], level: Support) -> Scores:

@@ -150,6 +150,7 @@ function notes(result, chars) {
     list.append(make("li", {}, about, ...told.map((text) => make("p", { textContent: text }))));
   });
   if (result.stray.length) list.append(make("li", {}, say("stray", { n: result.stray.map((n) => `[${n}]`).join(" ") })));
+  for (const aside of result.asides) list.append(make("li", {}, say("aside", { text: oneLine(chars.slice(...aside).join("")) })));
   return list.children.length ? make("section", {}, make("h3", { textContent: say("notes") }), list) : "";
 }
 
