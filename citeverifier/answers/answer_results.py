@@ -155,7 +155,7 @@ class StatementResult(JsonResult):
 class VerifiedAnswer(JsonResult):
     """An answer, verified. `stray`: printed numbers of markers that belong to no statement.
 
-    `asides`: spans in the answer of uncited sentences that are no statements: courtesies, what the documents do not say.
+    `asides`: spans in the answer of uncited sentences that are no statements: courtesies, what no document says.
     """
 
     answer: str

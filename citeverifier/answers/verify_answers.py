@@ -26,7 +26,7 @@ from citeverifier.answers.judging import Judge
 from citeverifier.answers.phrases import phrases, trimmed, without
 from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.text.answer_reading import ReadAnswer, ReadStatement
-from citeverifier.text.markers import Span
+from citeverifier.text.markers import Span, unread_marker
 
 MOST_TRIED = 100  # documents that are tried beside the cited ones, best first: each has to be encoded again
 MOST_MISSING = 20  # missing documents that are named
@@ -84,8 +84,7 @@ def _verify(
         return Pair.of(text, documents, read.lang, kind="answer", context=record.question)
 
     cited = statement.positions
-    reason = "it cites no document that is there" if statement.out_of_range else "it cites nothing"
-    whole, alone = Judgement(Support.NONE, reason=reason), {}
+    whole, alone = Judgement(Support.NONE, reason=_uncited(statement, len(record.documents))), {}
     if cited:
         whole, *judged = yield "judgement", [ask(cited), *(ask([i]) for i in cited)]
         alone = dict(zip(cited, judged, strict=True))
@@ -121,6 +120,13 @@ def _verify(
         statement.out_of_range,
         unsupported,
     )
+
+
+def _uncited(statement: ReadStatement, count: int) -> str:
+    if statement.out_of_range:
+        return "it cites no document that is there"
+    unread = unread_marker(statement.text, count)
+    return f"it cites nothing: “{unread}” is not read as a marker, “[1]” is" if unread else "it cites nothing"
 
 
 def _at_least_partial(judgement: Judgement) -> bool:

@@ -9,6 +9,7 @@ text is known in the original.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,11 @@ _PART = re.compile(r"(\d+)(?:\D*?[-–—]\D*(\d+))?")
 SPACES = " \t\u00a0"
 OPENING = ("[", "【", "［", "(", "<", "*", "\\")  # signs with which a marker, or what is put around it, may begin
 TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # of a link, perhaps with a title
+_RAISED = r"(?:(?<=[^\W\d_]{4})|(?<=[.,;:!?)\"”’]))"  # "m<sup>2</sup>" is a unit
+# Like a marker, but mostly something else: "(1)" (not where it counts a list's items), "¹", "^1^".
+_UNREAD = re.compile(
+    rf"(?<=\S)[{SPACES}]*(\((\d{{1,3}})\))(?=[.,;:!?]|\s*\Z)|{_RAISED}(([⁰¹²³⁴-⁹]{{1,3}})(?!\w)|\^(\d{{1,3}})\^)"
+)
 _DASH = re.compile(rf"[{SPACES}]*[-–—][{SPACES}]*")
 _AROUND = 60  # characters before a marker in which what is put around it begins
 # What is put around markers, "(see [1])", "**[1]**", "[[1]](target)", "<sup>[1]</sup>": its beginning, its end.
@@ -55,12 +61,11 @@ def marker_pattern() -> str:
     number = rf"(?:{label})?{bare}"
     more = rf"(?:\s*[-–—]\s*{number}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?"
     rest = rf"{more}(?:\s*{separator()}\s*{number}{more})*\s*"
-    raised = r"(?:(?<=[^\W\d_]{4})|(?<=[.,;:!?)\"”’]))"  # "m<sup>2</sup>" is a unit
     shapes = (
         rf"\\?[\[［]\s*{number}{rest}\\?[\]］]",
         rf"【\s*{number}{rest}】",
         rf"\(\s*{label}{bare}{rest}\)",
-        rf"{raised}<sup>\s*{number}{rest}</sup>",
+        rf"{_RAISED}<sup>\s*{number}{rest}</sup>",
     )
     return rf"(?:{'|'.join(shapes)})(?:{TARGET})?"
 
@@ -157,6 +162,15 @@ def find_markers(text: str, count: int, skip: Sequence[Span] = ()) -> list[Marke
                 marker = replace(marker, positions=(*between, *marker.positions))
             markers.append(marker)
     return markers
+
+
+def unread_marker(text: str, count: int) -> str | None:
+    """What a text without markers may cite one of `count` documents with, and is not read as one: "(1)", "¹", "^1^"."""
+    for match in _UNREAD.finditer(text):
+        digits = match[2] or match[4] or match[5]
+        if 1 <= int("".join(str(unicodedata.digit(digit)) for digit in digits)) <= count:
+            return match[1] or match[3]
+    return None
 
 
 def may_begin_marker(text: str) -> bool:

@@ -108,6 +108,12 @@ def test_uncited_bad_and_stray_markers(verifier: CiteVerifier) -> None:
     assert result.counts() == {"statements": 3, "full": 0, "partial": 0, "none": 3, "uncited": 3, "unscored": 0}
 
 
+def test_what_looks_like_a_marker_is_named_where_nothing_is_cited(verifier: CiteVerifier) -> None:
+    first, second = verifier.verify("Cats sleep (3). Cats sleep [3] (3).", DOCUMENTS).statements
+    assert first.judgement.reason == "it cites nothing: “(3)” is not read as a marker, “[1]” is"
+    assert (second.cited, second.judgement.reason) == (True, None)
+
+
 def test_asides_are_no_statements_and_are_named(verifier: CiteVerifier) -> None:
     answer = "Sure!\n\nCats sleep [3]. **The documents do not mention dogs.** Let me know if you need more."
     result = verifier.verify(answer, DOCUMENTS, lang="en")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from citeverifier.text.markers import find_markers, remove_markers
+from citeverifier.text.markers import find_markers, remove_markers, unread_marker
 
 SHAPES = [
     ("It is so [1].", "It is so.", [(0,)]),
@@ -92,6 +92,25 @@ def test_what_is_no_marker_stays(text: str) -> None:
 )
 def test_long_nonsense_is_read_in_no_time(text: str) -> None:
     assert all(run.positions == (0,) for run in remove_markers(text, 10).runs)
+
+
+@pytest.mark.parametrize(
+    ("text", "unread"),
+    [
+        ("The Vistula is long (1).", "(1)"),
+        ("The Vistula is long. (2)", "(2)"),
+        ("The Vistula is long.¹", "¹"),
+        ("The Vistula is long¹², it is said.", "¹²"),
+        ("The Vistula is long.^3^", "^3^"),
+        ("The Vistula is long (13).", None),  # of twelve documents
+        ("It (1) rises and (2) flows.", None),
+        ("It has 5 m² and 10² km³.", None),
+        ("It was founded (1905).", None),
+        ("(1) It rises in the Beskids.", None),
+    ],
+)
+def test_what_looks_like_a_marker_and_is_not_read_is_named(text: str, unread: str | None) -> None:
+    assert unread_marker(text, 12) == unread
 
 
 def test_numbers_out_of_range_are_reported() -> None:
