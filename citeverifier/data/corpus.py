@@ -12,10 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from citeverifier.data.rows import parquet_rows
 from citeverifier.records import Pair, RecordError, decode_line, numbered_lines, pair_from_json
 
 _COLUMNS = ("id", "example", "statement_id", "lang", "group", "statement", "documents", "context", "kind")
-_BATCH = 1024  # rows of a parquet file that are decoded at once
 
 
 @dataclass(frozen=True)
@@ -46,28 +46,11 @@ def read_blocks(path: Path, size: int, lang: str | None = None) -> Iterator[list
 
     Raises ValueError where a parquet file has no columns `statement` and `documents`, or is none.
     """
-    records: Iterator[tuple[int, Any]] = _parquet(path) if path.suffix == ".parquet" else numbered_lines(path)
+    records: Iterator[tuple[int, Any]] = numbered_lines(path)
+    if path.suffix == ".parquet":
+        records = enumerate(parquet_rows(path, ("statement", "documents"), _COLUMNS), 1)
     while block := [_row(path, number, record, lang) for number, record in islice(records, size)]:
         yield block
-
-
-def _parquet(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{path}: expected a parquet file, got: {error}") from None
-    with file:
-        columns = [name for name in _COLUMNS if name in file.schema_arrow.names]
-        if not {"statement", "documents"} <= set(columns):
-            raise ValueError(
-                f"{path}: expected columns statement and documents (a list of title and text), "
-                f"got {', '.join(file.schema_arrow.names)}"
-            )
-        batches = file.iter_batches(_BATCH, columns=columns, use_threads=False)
-        yield from enumerate((record for batch in batches for record in batch.to_pylist()), 1)
 
 
 def _row(path: Path, number: int, record: bytes | Mapping[str, Any], lang: str | None) -> CorpusRow:

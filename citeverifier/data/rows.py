@@ -1,9 +1,9 @@
-"""Rows of a source, streamed: a JSONL file, a file that holds one JSON list, or a dataset on the Hugging Face hub."""
+"""Rows of a source, streamed: a JSONL or parquet file, one JSON list, or a dataset on the Hugging Face hub."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from citeverifier.records import Interval, RecordError, decode_line, numbered_lines, open_text
 
 _COPY = "refs/convert/parquet"
-_FILES = (".json", ".jsonl", ".gz")
+_FILES = (".json", ".jsonl", ".gz", ".parquet")
+_PARQUET_ROWS = 1024  # of a parquet file that are decoded at once
 _KINDS = {str: "a string", int: "a whole number", list: "a list", dict: "an object"}
 
 Item = TypeVar("Item")
@@ -124,6 +125,8 @@ def read_rows(
         if split not in splits and (split != "dev" or "validation" not in splits):  # one word for the other
             raise ValueError(f"{path}: expected a split {split!r}, got {', '.join(splits)}")
         rows = hub_rows(str(path), split, splits[split if split in splits else "validation"])
+    elif Path(path).suffix == ".parquet":
+        rows = (SourceRow(n, f"{path}, row {n}", row) for n, row in enumerate(parquet_rows(Path(path)), 1))
     else:
         with open_text(Path(path)) as file:
             is_list = file.read(1) == b"["
@@ -136,6 +139,24 @@ def hub_rows(path: str, split: str, rows: Iterable[Mapping[str, Any]]) -> Iterat
     """The rows of a split with their places."""
     for number, values in enumerate(rows, 1):
         yield SourceRow(number, f"{path}/{split}, row {number}", values)
+
+
+def parquet_rows(path: Path, needed: Sequence[str] = (), wanted: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """The rows of a parquet file: their `wanted` columns, or all; raises ValueError where a `needed` one is missing."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path}: expected a parquet file, got: {error}") from None
+    with file:
+        names = file.schema_arrow.names
+        if not set(needed) <= set(names):
+            raise ValueError(f"{path}: expected the columns {' and '.join(needed)}, got {', '.join(names)}")
+        columns = [name for name in names if name in wanted] if wanted else names
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False):
+            yield from batch.to_pylist()
 
 
 def _line_rows(path: Path) -> Iterator[SourceRow]:

@@ -81,7 +81,7 @@ def test_what_is_no_corpus_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected a parquet file"):
         list(read_blocks(tmp_path / "text.parquet", 10))
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
-    with pytest.raises(ValueError, match=r"expected columns statement and documents .* got a"):
+    with pytest.raises(ValueError, match="expected the columns statement and documents, got a"):
         list(read_blocks(tmp_path / "other.parquet", 10))
     write_parquet(tmp_path / "good.parquet", 1, 1)
     pattern, name = str(tmp_path / "*.parquet"), str(tmp_path / "good.parquet")

@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hub_folders import LAYOUTS, hotpotqa_row, hub_folder
 
@@ -63,6 +65,22 @@ def test_example_and_pair_files(
         rows = [example_to_json(r) if isinstance(r, Example) else pair_to_json(r) for r in records]
         file.write_bytes(pack("\n".join(json.dumps(row) for row in rows).encode()))
         assert load(str(file)) == load(str(file), None) == records
+
+
+def test_parquet_files(worked_example: Example, pairs: list[Pair], tmp_path: Path) -> None:
+    records: dict[str, Any] = {
+        "examples": ([worked_example], [example_to_json(worked_example)]),
+        "pairs": (pairs, [pair_to_json(pair) for pair in pairs]),
+        "hotpot": (examples_from_questions([question_from_row(hotpotqa_row(3), "made")]), [hotpotqa_row(3)]),
+    }
+    for name, (expected, rows) in records.items():
+        file = tmp_path / f"{name}.parquet"
+        bare = [{key: value for key, value in row.items() if value != {}} for row in rows]  # parquet has none of these
+        pq.write_table(pa.Table.from_pylist(bare), file)
+        assert load(str(file)) == expected
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    with pytest.raises(RecordError, match=r"other\.parquet, row 1: key 'id': expected a value"):
+        load(str(tmp_path / "other.parquet"))
 
 
 @pytest.mark.parametrize("form", ["a list", "a row a line"])
