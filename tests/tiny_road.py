@@ -28,7 +28,7 @@ def tiny_data(folder: Path) -> None:
             make_data(compose("data_gen", overrides=shlex.split(command)[3:]))
 
     paper._call = call
-    road = config("size=tiny", f"output_dir={folder}", "limit.training=20", "limit.benchmark=10")
+    road = config("size=tiny", f"output_dir={folder}", "limit.training=8", "limit.benchmark=4")
     road.skip = [name for name in road.steps if name not in ("training", "benchmark")]
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     paper.run(road)

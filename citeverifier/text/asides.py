@@ -32,13 +32,13 @@ def lead_out(text: str, lang: str) -> int:
 
 def is_aside(text: str, lang: str) -> bool:
     """Whether a sentence tells its reader no more than a courtesy, a refusal, or what the documents do not say."""
-    _, _, whole, begins, silence, goes_on = _patterns(lang)
+    _, _, whole, begins, nothing, goes_on = _patterns(lang)
     said = text.strip(_QUOTES)
     if len(said) > LONGEST:
         return False
     if whole.fullmatch(said):
         return True
-    known = silence.match(said) or (None if _names(said) else begins.match(said))
+    known = nothing.match(said) or (None if _names(said) else begins.match(said))
     return known is not None and not goes_on.search(said, known.end())
 
 
@@ -50,7 +50,7 @@ def _names(text: str) -> bool:
 
 @cache
 def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
-    """Of lead-ins, lead-outs, whole asides, how others begin, what is not told, and what goes on to a claim."""
+    """Of lead-ins, lead-outs, whole asides, how others begin, where nothing is told, and what goes on to a claim."""
     part = {
         kind: _any(spelt) for kinds in (language(lang).lead_ins, language(lang).asides) for kind, spelt in kinds.items()
     }
@@ -69,12 +69,17 @@ def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
     )
     lead_outs = (f"{part['openings']}(?: {sources})?", f"{part['places']} {fillers}{part['sources']} {number}")
     softened = f"(?:{part['softeners']},? )*"
+    nothing = (
+        f"(?:{part['places']} )?{sources} {part['silent']} {fillers}{part['tell']}",
+        f"(?:{part['intros']}[^,;:]*,)? ?{part['speaks']}(?!,? (?:that|że)\\b)",
+        f"{part['offers']}[^;:]*, ?{part['offered']}",
+    )
     patterns = (
         f" ?{softened}(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
         f" ?[,;(–—] ?(?:{'|'.join(lead_outs)}) ?\\)?[.!…]*$",
         f"{softened}{part['whole']}[.!…]*",
         f"{softened}{part['begins']}",
-        f"{softened}(?:{part['places']} )?{sources} {part['silent']} {fillers}{part['tell']}",
+        f"{softened}(?:{'|'.join(nothing)})",
         f"[;:] ?\\w|\\b{part['contrasts']}",  # "..., but it is 1,047 km long"
     )
     return tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,13 +19,22 @@ from citeverifier.records import LANGUAGES, Pair, Support, read_jsonl
 from citeverifier.text.words import words
 
 WORDINGS = ("close", "plain")
-PAIRS = {wording: load_close_reading(None, wording) for wording in WORDINGS}
 CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
 TURNED = CARD.partition("*turned*")[2].partition("All are split")[0]
-# asked of all documents
-DECIDED = {wording: [pair for pair in pairs if pair.id == pair.statement_id] for wording, pairs in PAIRS.items()}
 OVERLAP = {"close": (0.38, 0.55), "plain": (0.45, 0.62)}  # a quarter of the plain twins have a word of their own
 BELOW = (Support.NONE, Support.PARTIAL)
+SPLITS = ("train", "dev", "test")
+
+
+@cache
+def loaded(split: str | None, wording: str) -> list[Pair]:
+    """As the package loads them, which takes seconds, once."""
+    return load_close_reading(split, wording)
+
+
+def decided(wording: str) -> list[Pair]:
+    """Those that are asked of all documents."""
+    return [pair for pair in loaded(None, wording) if pair.id == pair.statement_id]
 
 
 def test_a_line_becomes_its_pairs() -> None:
@@ -106,40 +116,43 @@ def test_another_wording_or_split_is_refused(split: str, wording: str, said: str
 
 @pytest.mark.parametrize("wording", WORDINGS)
 def test_ids_are_unique_and_twins_differ(wording: str) -> None:
-    assert len({pair.id for pair in PAIRS[wording]}) == len(PAIRS[wording])
-    texts = {pair.id: pair.statement for pair in DECIDED[wording]}
+    pairs = loaded(None, wording)
+    assert len({pair.id for pair in pairs}) == len(pairs)
+    texts = {pair.id: pair.statement for pair in decided(wording)}
     twins = [name for name in texts if name.endswith("/corrupted")]
     assert len(twins) > 10_000
     assert all(texts[name] != texts[name.removesuffix("/corrupted")] for name in twins)
 
 
 def test_splits_and_wordings_share_no_passage() -> None:
-    splits = [[load_close_reading(split, wording) for split in ("train", "dev", "test")] for wording in WORDINGS]
+    splits = [[loaded(split, wording) for split in SPLITS] for wording in WORDINGS]
     for wording, parts in zip(WORDINGS, splits, strict=True):
-        assert sum(pair.support_max != Support.NONE for part in parts for pair in part) == len(PAIRS[wording])
+        assert sum(pair.support_max != Support.NONE for part in parts for pair in part) == len(loaded(None, wording))
     parts = [close + plain for close, plain in zip(*splits, strict=True)]
     texts = [{document.text for pair in part for document in pair.documents} for part in parts]
     assert not texts[0] & texts[1]
     assert not (texts[0] | texts[1]) & texts[2]
-    close, plain = ({document.text for pair in PAIRS[wording] for document in pair.documents} for wording in WORDINGS)
+    close, plain = (
+        {document.text for pair in loaded(None, wording) for document in pair.documents} for wording in WORDINGS
+    )
     assert not close & plain
 
 
 def test_training_and_dev_have_irrelevant_passages_too() -> None:
     for split in ("train", "dev"):
-        pairs = load_close_reading(split)
+        pairs = loaded(split, "close")
         told = {pair.group: {document.text for document in pair.documents} for pair in pairs if pair.support_max}
         irrelevant = [pair for pair in pairs if pair.support_max == Support.NONE]
         assert len(irrelevant) == len({pair.group for pair in pairs}) - 1
         for pair in irrelevant:
             assert not {document.text for document in pair.documents} & told[pair.group]
-    assert all(pair.support_max != Support.NONE for pair in load_close_reading("test"))
+    assert all(pair.support_max != Support.NONE for pair in loaded("test", "close"))
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("lang", ["en", "pl"])
 def test_neither_words_nor_length_nor_overlap_tell_true_from_false(lang: str, wording: str) -> None:
-    some = [pair for pair in DECIDED[wording] if pair.lang == lang]
+    some = [pair for pair in decided(wording) if pair.lang == lang]
     true = np.array([pair.support_min == Support.FULL for pair in some])
     model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(solver="liblinear"))
     texts, groups = [pair.statement for pair in some], [pair.group for pair in some]
@@ -151,7 +164,7 @@ def test_neither_words_nor_length_nor_overlap_tell_true_from_false(lang: str, wo
 
 
 def test_told_twice_each_text_is_true_once_and_words_tell_nothing() -> None:
-    pairs = load_close_reading(None, "turned")
+    pairs = loaded(None, "turned")
     assert len({pair.id for pair in pairs}) == len(pairs)
     labels = {(pair.group, pair.statement): set[Support]() for pair in pairs}
     for pair in pairs:
@@ -160,9 +173,8 @@ def test_told_twice_each_text_is_true_once_and_words_tell_nothing() -> None:
     assert len(pairs) == 2 * len(labels)
     true = np.array([pair.support_min == Support.FULL for pair in pairs])
     assert 0.45 < auroc(true, np.array([overlap(pair) for pair in pairs])) < 0.6
-    parts = [load_close_reading(split, "turned") for split in ("train", "dev", "test")]
-    for split, part in zip(("train", "dev", "test"), parts, strict=True):
-        assert f"{len(part):,} {split}" in TURNED
+    for split in SPLITS:
+        assert f"{len(loaded(split, 'turned')):,} {split}" in TURNED
     twins = Counter(pair.kind for pair in pairs if pair.kind.startswith("twin_"))
     assert f"{len({pair.group for pair in pairs}):,} passages" in TURNED
     assert f"{twins.total() // 2:,} statements" in TURNED
@@ -178,10 +190,10 @@ def overlap(pair: Pair) -> float:
 
 @pytest.mark.parametrize("wording", WORDINGS)
 def test_the_card_counts_what_is_there(wording: str) -> None:
-    counts = Counter(pair.kind.split(":")[1] for pair in DECIDED[wording] if pair.kind.startswith("twin_"))
+    counts = Counter(pair.kind.split(":")[1] for pair in decided(wording) if pair.kind.startswith("twin_"))
     rows = re.findall(r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \|", CARD, flags=re.MULTILINE)
     told = {row[0]: int(row[1 + WORDINGS.index(wording)].replace(",", "")) for row in rows}
     assert told == counts
-    assert f"{len({pair.group for pair in PAIRS[wording]}):,} short passages" in CARD
-    for split in ("train", "dev", "test"):
-        assert f"{len(load_close_reading(split, wording)):,} {split}" in CARD
+    assert f"{len({pair.group for pair in loaded(None, wording)}):,} short passages" in CARD
+    for split in SPLITS:
+        assert f"{len(loaded(split, wording)):,} {split}" in CARD
