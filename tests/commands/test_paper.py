@@ -103,6 +103,7 @@ def test_an_llm_makes_the_data_of_small(tmp_path: Path, monkeypatch: pytest.Monk
     with ScriptedServer(competent) as server:
         llm = [f"llm.base_url={server.url}", "llm.model=scripted"]
         road = config("size=small", f"output_dir={tmp_path}", *llm, *few, rest)
+        road.asked += " verifier=keyword"
         run(road)
         sent = len(server.bodies)
         run(road)

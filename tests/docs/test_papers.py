@@ -130,7 +130,7 @@ def small(program: str, overrides: list[str], models: dict[str, Any], url: str) 
     if program == "data_gen":
         named = {key: value for key, value in named.items() if key not in ("data.path", "data.split")}
         named |= {"limit": "6", "output_dir": f"out_{named['pipeline']}"}
-        named |= {"steps.filter.threshold": "0.0"} if verifier == "true_t5" else {}
+        named |= {"steps.filter.threshold": "0.0"} if verifier == "true_t5" else {"verifier": "keyword"}
     if verifier in models:
         named["verifier.path"] = str(models[verifier])
     if "verifier.weights" in named:
