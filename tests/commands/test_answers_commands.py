@@ -50,6 +50,17 @@ def test_every_shape(file: Path) -> None:
     assert rows(run("fix", str(file), "--json", "--keep-count"))[0]["text"] == OURS["answer"]
 
 
+def test_sentences_that_are_no_statements_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    answer = "I hope\nthis helps! Cats sleep [1]. Dogs bark (1)."
+    path.write_text(json.dumps(OURS | {"answer": answer, "lang": "en"}), encoding="utf-8")
+    result = run("verify", str(path))
+    assert "no statement: “I hope this helps!”" in result.stdout
+    assert "it cites nothing: “(1)” is not read as a marker, “[1]” is" in " ".join(result.stdout.split())
+    [row] = rows(run("verify", str(path), "--json"))
+    assert (row["asides"], row["counts"]["statements"]) == ([[0, 18]], 2)
+
+
 @pytest.mark.parametrize("shape", ["object", "list", "data", "pretty", "gz", "stdin", "bom"])
 def test_every_kind_of_file(tmp_path: Path, shape: str) -> None:
     path = tmp_path / ("answers.json.gz" if shape == "gz" else "answers.json")
