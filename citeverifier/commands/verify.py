@@ -76,8 +76,8 @@ def _print(console: Console, answer: FiledAnswer, result: VerifiedAnswer, findin
     if result.stray:
         console.print(f"  markers of no statement: {_numbers(result.stray)}", soft_wrap=True)
     for start, end in result.asides:
-        said = result.answer[start:end].replace("\n", " ")
-        console.print(Text(f"  no statement: “{said}”", style="dim"), soft_wrap=True)
+        aside = result.answer[start:end].replace("\n", " ")
+        console.print(Text(f"  no statement: “{aside}”", style="dim"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
     for width in (2, 10, 4):
         table.add_column(min_width=width, no_wrap=True)
