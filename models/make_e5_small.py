@@ -33,6 +33,7 @@ SIZE = 40_600  # pieces that are kept
 WORDS = 150_000  # of each language's frequency list
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # ids 0 to 3; <mask> comes last
 MASK = "<mask>"
+PERCENT = r"(?<=\d)\s*(?:%|(?:percent|per cent|proc\.|procent(?:ów|ami|ach|om|em|y|u|a)?)(?![\p{L}\d]))"
 FIELDS = ("statement", "text", "claim", "question", "context", "title")
 SCRIPTS = ("LATIN", "GREEK", "CYRILLIC")
 SIGNS = (range(0x250), range(0x2000, 0x27C0))  # of Latin texts; general punctuation to dingbats
@@ -165,9 +166,13 @@ def fast_tokenizer(pieces: Sequence[tuple[str, float]]) -> Any:
     from transformers import PreTrainedTokenizerFast
 
     tokenizer = Tokenizer(models.Unigram(list(pieces), unk_id=SPECIALS.index("<unk>")))
+    replaced = {PERCENT: "%", " {2,}": " "}  # "12 percent" looks like another number than "12%"
     tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
-    )
+        [
+            normalizers.Nmt(), normalizers.NFKC(),
+            *(normalizers.Replace(Regex(pattern), instead) for pattern, instead in replaced.items()),
+        ]
+    )  # fmt: skip
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
     tokenizer.decoder = Metaspace()
     tokenizer.post_processor = TemplateProcessing(

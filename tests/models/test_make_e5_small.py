@@ -125,6 +125,20 @@ def test_cutting_keeps_letters_and_used_pieces_with_their_rows(script: ModuleTyp
     ) == [True, True, False]
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("up 12 percent, or 3 per cent", "up 12%, or 3%"),
+        ("o 12,5 procent, a potem 5 proc. i 7 %", "o 12,5%, a potem 5% i 7%"),
+        ("wzrost 5 procentami; 5 procentowy; 12 percentage points", "wzrost 5%; 5 procentowy; 12 percentage points"),
+        ("percent 12, twelve percent", "percent 12, twelve percent"),
+    ],
+)
+def test_percent_after_a_number_is_read_as_its_sign(script: ModuleType, written: str, read: str) -> None:
+    tokenizer = script.fast_tokenizer([(piece, 0.0) for piece in script.SPECIALS])
+    assert tokenizer.backend_tokenizer.normalizer.normalize_str(written) == read
+
+
 def test_few_pieces_go_to_the_most_used(script: ModuleType) -> None:
     pieces = [
         ("<s>", 0.0),

@@ -10,7 +10,7 @@ import pytest
 
 from citeverifier.data.claims import load_everyday
 from citeverifier.models.checkpoint import packaged
-from citeverifier.records import Support
+from citeverifier.records import Pair, Support
 from citeverifier.verifiers.ordinal import SHIPPED, OrdinalVerifier
 
 CARD = Path(__file__).parents[2] / "models" / SHIPPED / "README.md"
@@ -18,9 +18,13 @@ CARD = Path(__file__).parents[2] / "models" / SHIPPED / "README.md"
 pytestmark = pytest.mark.skipif(packaged(SHIPPED) is None, reason=f"pip install -e models/{SHIPPED}")
 
 
-def test_the_share_of_everyday_statements_is_the_one_on_the_card() -> None:
+@pytest.fixture(scope="module")
+def verifier() -> OrdinalVerifier:
+    return OrdinalVerifier(SHIPPED)
+
+
+def test_the_share_of_everyday_statements_is_the_one_on_the_card(verifier: OrdinalVerifier) -> None:
     pairs = load_everyday()
-    verifier = OrdinalVerifier(SHIPPED)
     said = verifier.score(pairs, Support.FULL).values >= verifier.thresholds[Support.FULL]
     right = said == np.array([pair.reaches(Support.FULL) for pair in pairs])
     printed = re.search(r"everyday verdicts right .* \| (\d+) of (\d+) \|", CARD.read_text(encoding="utf-8"))
@@ -29,7 +33,17 @@ def test_the_share_of_everyday_statements_is_the_one_on_the_card() -> None:
     assert abs(int(printed[1]) - int(right.sum())) <= 2  # bfloat16 or float32
 
 
+def test_percent_may_be_a_word_or_a_sign(verifier: OrdinalVerifier) -> None:
+    asked = [
+        Pair.of(f"Revenue rose by {said}.", [f"Revenue rose by {written} to 86.4 million dollars."])
+        for said, written in [("12%", "12%"), ("12 percent", "12%"), ("12%", "12 per cent"), ("13 percent", "12%")]
+    ]
+    same, word, other_word, another = verifier.score(asked, Support.FULL).values
+    assert word == pytest.approx(same, abs=0.01) == other_word
+    assert another < 0.5 < same
+
+
 def test_the_package_is_small() -> None:
     folder = packaged(SHIPPED)
     assert folder is not None
-    assert sum(file.stat().st_size for file in folder.iterdir()) <= 110e6
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 100e6
