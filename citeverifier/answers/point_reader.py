@@ -2,8 +2,8 @@
 
 A point closes where its markers cannot change any more: at the first sign behind them that is neither a marker nor
 punctuation ("... long [1]. The" closes at "T"); at the end of the line where the whole line must be known (a marker
-that leads it, a table, code or emphasis that is still open); or at the end of the answer. Where that is depends on the
-text alone, so that an answer reads the same in whatever chunks it comes.
+that leads it or begins a sentence, a table, code or emphasis that is still open); or at the end of the answer. Where
+that is depends on the text alone, so that an answer reads the same in whatever chunks it comes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
+from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, ends_sentence, read_answer
 from citeverifier.text.language import guess_language, words_of_all
 from citeverifier.text.markers import (
     OPENING,
@@ -93,12 +93,14 @@ class PointReader:
     def _end(self, start: int, end: int) -> int | None:
         """Where the point of a marker `text[start:end]` closes; None where that is yet to come."""
         text, open_end = self.text, len(self.text) if self._ended else None
-        if _needs_line(text[text.rfind("\n", 0, start) + 1 : start]):
-            newline = text.find("\n", end)
-            return newline if newline >= 0 else open_end
+        before = text[text.rfind("\n", 0, start) + 1 : start]
         behind = _behind().match(text, end)
         assert behind is not None  # it may be empty
         place = behind.end()
+        subject = ends_sentence(before) and text[place : place + 1].islower()  # "It is so. [2] states that ..."
+        if subject or _needs_line(before):
+            newline = text.find("\n", end)
+            return newline if newline >= 0 else open_end
         if place == len(text):
             return open_end
         if text[place] == "(" and text[place - 1] in "]】］":  # perhaps a link's target

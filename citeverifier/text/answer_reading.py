@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
-from citeverifier.text.asides import is_aside, lead_in, lead_out
+from citeverifier.text.asides import LONGEST, is_aside, lead_in, lead_out
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, remove_markers
@@ -128,6 +128,11 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     return ReadAnswer(text, count, lang, tuple(statements), tuple(asides), stray, closed, plain)
 
 
+def ends_sentence(text: str) -> bool:
+    """Whether it ends as a sentence does."""
+    return text.rstrip().rstrip(_CLOSERS).endswith(_ENDS)
+
+
 def without_sources(text: str, blocks: Sequence[Block]) -> tuple[Sequence[Block], Span | None]:
     """The blocks without the answer's list of sources, and where that stands: up to the next heading, None without one.
 
@@ -157,7 +162,7 @@ def _names_sources(text: str) -> bool:
 def _is_entry(line: str) -> bool:
     """Whether a line below a heading is a source: it begins as an item, holds a URL, or is no whole sentence."""
     said = _MARKS.sub("", line)
-    return bool(_ENTRY.match(line) or "://" in line) or not (_ends(said) and len(words(said)) >= _ITEM_WORDS)
+    return bool(_ENTRY.match(line) or "://" in line) or not (ends_sentence(said) and len(words(said)) >= _ITEM_WORDS)
 
 
 def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
@@ -166,7 +171,7 @@ def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
         cells = list(group)
         said = [plain.text[plain.place(cell.start) : plain.place(cell.end)] for cell in cells]
         if row is not None and not all(
-            _says(text) and (cell.kind == "heading" or not _cites(plain, cell) or _ends(text))
+            _says(text) and (cell.kind == "heading" or not _cites(plain, cell) or ends_sentence(text))
             for cell, text in zip(cells, said, strict=True)
         ):
             yield Block("cell", cells[0].start, cells[-1].end, row)
@@ -178,20 +183,39 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
     """The sentences of a block, each where it stands in the plain text, with the runs of markers that belong to it.
 
     A run belongs to the sentence that it stands in or right behind ("... here. [1]"); one that leads a line with words
-    behind it, to the sentence that follows.
+    behind it, or is the subject of what follows ("[2] states that ..."), to the sentence that follows.
     """
     first, last = plain.place(block.start), plain.place(block.end)
     spans = [(first + start, first + end) for start, end in sentence_spans(plain.text[first:last], lang)]
-    owned: list[list[MarkerRun]] = [[] for _ in spans]
     low, high = (bisect_left(plain.runs, place, key=lambda run: run.start) for place in (block.start, block.end))
-    for run in plain.runs[low:high] if spans else ():
+    runs = plain.runs[low:high] if spans else ()
+    subjects = {plain.place(run.start) for run in runs if _is_subject(plain.text, first, plain.place(run.start), lang)}
+    spans = [part for span in spans for part in _cut_at(plain.text, span, subjects)]
+    owned: list[list[MarkerRun]] = [[] for _ in spans]
+    for run in runs:
         place = plain.place(run.start)
         leads = not plain.text[max(first, plain.text.rfind("\n", first, place) + 1) : place].strip()
-        leads = leads and plain.text[place : place + 1] not in ("\n", "")
+        leads = place in subjects or (leads and plain.text[place : place + 1] not in ("\n", ""))
         following = bisect_right(spans, place, key=lambda span: span[1])
         behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
         owned[following if (leads or behind < 0) and following < len(spans) else behind].append(run)
     return zip(spans, owned, strict=True)
+
+
+def _is_subject(text: str, first: int, place: int, lang: str) -> bool:
+    """Whether a run that stood at `place` begins a sentence: "It is so. [2] states that ..."."""
+    said = text[place : place + LONGEST].lstrip()
+    return said[:1].islower() and ends_sentence(text[max(first, place - LONGEST) : place]) and lead_in(said, lang) > 0
+
+
+def _cut_at(text: str, span: Span, places: Container[int]) -> list[Span]:
+    """A sentence's span, cut at those of some places that lie inside it."""
+    cuts = [span[0], *(place for place in range(span[0] + 1, span[1]) if place in places), span[1]]
+    parts = []
+    for start, end in pairwise(cuts):
+        said = text[start:end]
+        parts.append((end - len(said.lstrip()), start + len(said.rstrip())))
+    return parts
 
 
 def _claim(text: str, sentence: Span, lang: str) -> Span:
@@ -204,11 +228,6 @@ def _claim(text: str, sentence: Span, lang: str) -> Span:
 def _cites(plain: Unmarked, block: Block) -> bool:
     first = bisect_left(plain.runs, block.start, key=lambda run: run.start)
     return first < len(plain.runs) and plain.runs[first].start < block.end
-
-
-def _ends(text: str) -> bool:
-    """Whether it ends as a sentence does."""
-    return text.rstrip().rstrip(_CLOSERS).endswith(_ENDS)
 
 
 def _says(text: str) -> bool:
@@ -230,7 +249,7 @@ def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
         return True
     if kind == "heading" or text.rstrip(_CLOSERS).endswith((":", "?")):  # it only introduces, or asks
         return False
-    said, ends = len(words(text)), _ends(text)
+    said, ends = len(words(text)), ends_sentence(text)
     return kind == "paragraph" or (ends and said >= _CELL_WORDS) or (kind == "item" and (ends or said >= _ITEM_WORDS))
 
 
