@@ -71,7 +71,7 @@ def test_the_shipped_verifier_is_exported_and_gives_the_same_scores(tmp_path: Pa
     exported = tmp_path / "small"
     assert CliRunner().invoke(app, ["export", "citeverifier-small", str(exported)]).exit_code == 0
     built = [pair for lang in ("en", "pl") for pair in ordinal_pairs(load_mini("test", lang)[:1])]
-    asked = [replace(pair, context=None) for pair in built]
+    asked = [replace(pair, context=None) for pair in built[::4]]
     ours = OrdinalVerifier("citeverifier-small", dtype="float32").score(asked, Support.PARTIAL).values
     [(theirs, _)] = elsewhere([exported], [render_pair(pair, context=False) for pair in asked], tmp_path)
     assert np.abs(ours - np.array(theirs)).max() < 1e-3

@@ -94,7 +94,7 @@ def test_the_same_words_are_borne_out(exported: Path, pairs: list[Pair]) -> None
 
 
 def test_the_shipped_verifier_has_its_graphs() -> None:
-    asked = [pair for lang in ("en", "pl") for pair in ordinal_pairs(load_mini("test", lang)[:1])]
+    asked = [pair for lang in ("en", "pl") for pair in ordinal_pairs(load_mini("test", lang)[:1])][::4]
     expected, scores = (
         OrdinalVerifier("citeverifier-small", dtype="float32", runtime=runtime).score(asked, Support.PARTIAL).values
         for runtime in ("torch", "onnx")

@@ -98,7 +98,7 @@ def test_each_statement_has_its_colour_and_sign_and_each_citation_its_evidence(o
         ("statement none", "✗(not supported) Why [9]?"),
     ]
     assert page.inner_text("#status") == "1 of 4 statements fully supported (25 %)"
-    assert page.inner_text(".unsupported") == "a royal capital city"
+    assert page.inner_text(".statement .unsupported") == "a royal capital city"
     page.hover("button.cite >> nth=0")
     assert page.inner_text("#evidence blockquote") == "Warsaw lies on the Vistula."
     page.mouse.move(0, 0)
