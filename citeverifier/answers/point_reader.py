@@ -97,7 +97,8 @@ class PointReader:
         behind = _behind().match(text, end)
         assert behind is not None  # it may be empty
         place = behind.end()
-        subject = ends_sentence(before) and text[place : place + 1].islower()  # "It is so. [2] states that ..."
+        stops = ends_sentence(before) or any(sign in ".!?" for sign in text[end:place])
+        subject = stops and text[place : place + 1].islower()  # "It is so [1]. [2] states that ..."
         if subject or _needs_line(before):
             newline = text.find("\n", end)
             return newline if newline >= 0 else open_end

@@ -15,7 +15,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from citeverifier.text.asides import LONGEST, is_aside, lead_in, lead_out
+from citeverifier.text.asides import LONGEST, introduces, is_aside, lead_in, lead_out
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, remove_markers
@@ -28,6 +28,8 @@ _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
 _CELL_WORDS = 3  # "approx." in a table says nothing
 _ENTRY = re.compile(r"[-*+•|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
 _NUMBERED = re.compile(r"\A[\s#*_]*\d{1,2}[.)]\s+")
+_LISTED = re.compile(r"\s*\\?\[(?P<number>\d{1,3})\\?\]:?\s+(?P<title>\S.*)")  # a source behind its number
+_STOP = re.compile(rf"[.!?](?![.!?…\d])[{re.escape(_CLOSERS)}]*\s*")
 _MARKS = re.compile(r"\[[^\]\n]*\]")
 
 
@@ -116,13 +118,16 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
         for sentence, runs in _sentences(plain, lang, block):
             if not _is_statement(plain.text[slice(*sentence)], block.kind, cites=bool(runs)):
                 continue
-            claim = _claim(plain.text, sentence, lang)
+            claim = _claim(plain.text, sentence, plain.place(runs[0].start) if runs else None, lang)
             said = plain.text[slice(*claim)]
             if not runs and is_aside(said, lang):
                 asides.append(plain.span(*sentence))
             elif said:
                 points = _points(plain, claim, runs, lang)
                 statements.append(ReadStatement(said, *plain.span(*claim), claim[0], block.kind, points))
+    bare = [s for s in statements[:-1] if not s.runs and words(s.text) in ([word] for word in language(lang).yes_no)]
+    statements = [statement for statement in statements if statement not in bare]  # "No. The Oder is shorter [1]."
+    asides = sorted([*asides, *((statement.start, statement.end) for statement in bare)])
     owned = {run.start for statement in statements for run in statement.runs}
     stray = tuple(run for run in plain.runs if run.start not in owned)
     return ReadAnswer(text, count, lang, tuple(statements), tuple(asides), stray, closed, plain)
@@ -139,6 +144,8 @@ def without_sources(text: str, blocks: Sequence[Block]) -> tuple[Sequence[Block]
     Prose under such a heading is no list.
     """
     for number, block in enumerate(blocks):
+        if block.row is not None:  # a table's column of sources
+            continue
         first = text[block.start : block.end].partition("\n")[0]
         head, colon, inline = first.partition(":")
         below = text[block.start + len(first) :].strip().partition("\n")[0]
@@ -147,6 +154,8 @@ def without_sources(text: str, blocks: Sequence[Block]) -> tuple[Sequence[Block]
             end = next((other.start for other in later if other.kind == "heading" and other.row is None), len(text))
         elif colon and _names_sources(head) and _ENTRY.match(inline.strip("*_ ")) and _says(_MARKS.sub("", inline)):
             end = block.end
+        elif number == len(blocks) - 1 and _is_unnamed_list(text[block.start : block.end]):
+            end = len(text)
         else:
             continue
         kept = [other for other in blocks if other.start < block.start or other.start >= end]
@@ -163,6 +172,18 @@ def _is_entry(line: str) -> bool:
     """Whether a line below a heading is a source: it begins as an item, holds a URL, or is no whole sentence."""
     said = _MARKS.sub("", line)
     return bool(_ENTRY.match(line) or "://" in line) or not (ends_sentence(said) and len(words(said)) >= _ITEM_WORDS)
+
+
+def _is_unnamed_list(text: str) -> bool:
+    """Whether each of several lines is a source behind its number, in order: "[1] Vistula, Wikipedia"."""
+    entries = [_LISTED.match(line) for line in text.splitlines()]
+    numbers = [int(entry["number"]) for entry in entries if entry]
+    titles = [entry["title"] for entry in entries if entry]
+    return (
+        1 < len(numbers) == len(entries)
+        and numbers == sorted(set(numbers))
+        and not any(ends_sentence(title) and len(words(title)) >= _ITEM_WORDS for title in titles)
+    )
 
 
 def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
@@ -189,8 +210,10 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
     spans = [(first + start, first + end) for start, end in sentence_spans(plain.text[first:last], lang)]
     low, high = (bisect_left(plain.runs, place, key=lambda run: run.start) for place in (block.start, block.end))
     runs = plain.runs[low:high] if spans else ()
-    subjects = {plain.place(run.start) for run in runs if _is_subject(plain.text, first, plain.place(run.start), lang)}
-    spans = [part for span in spans for part in _cut_at(plain.text, span, subjects)]
+    begun = {place for run in runs if (place := _behind_stop(plain.text, plain.place(run.start), last)) is not None}
+    subjects = {place for run in runs if _is_subject(plain.text, first, place := plain.place(run.start), begun, lang)}
+    begun |= {_text_from(plain.text, place) for place in subjects}
+    spans = [part for span in spans for part in _cut_at(plain.text, span, begun)]
     owned: list[list[MarkerRun]] = [[] for _ in spans]
     for run in runs:
         place = plain.place(run.start)
@@ -202,10 +225,25 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
     return zip(spans, owned, strict=True)
 
 
-def _is_subject(text: str, first: int, place: int, lang: str) -> bool:
-    """Whether a run that stood at `place` begins a sentence: "It is so. [2] states that ..."."""
-    said = text[place : place + LONGEST].lstrip()
-    return said[:1].islower() and ends_sentence(text[max(first, place - LONGEST) : place]) and lead_in(said, lang) > 0
+def _behind_stop(text: str, place: int, last: int) -> int | None:
+    """Where a sentence begins behind the stop of a run at `place` ("... 7.4 [1]. iPhones"): no abbreviation has one."""
+    stop = _STOP.match(text, place, last)
+    if stop is None or stop.end() == last:
+        return None
+    return stop.end() if text[stop.end() - 1].isspace() or text[stop.end()].isupper() else None
+
+
+def _is_subject(text: str, first: int, place: int, begun: Container[int], lang: str) -> bool:
+    """Whether a run that stood at `place` begins a sentence: "It is so. [2] states that ...", "[1]. [2] doubts it"."""
+    begins = _text_from(text, place)
+    if not text[begins : begins + 1].islower() or not ends_sentence(text[max(first, place - LONGEST) : place]):
+        return False
+    return begins in begun or lead_in(text[begins : begins + LONGEST], lang) > 0
+
+
+def _text_from(text: str, place: int) -> int:
+    """The first place from there on that is no white space."""
+    return place + len(text[place:]) - len(text[place:].lstrip())
 
 
 def _cut_at(text: str, span: Span, places: Container[int]) -> list[Span]:
@@ -218,10 +256,14 @@ def _cut_at(text: str, span: Span, places: Container[int]) -> list[Span]:
     return parts
 
 
-def _claim(text: str, sentence: Span, lang: str) -> Span:
-    """A sentence without what only tells where its claim is from."""
+def _claim(text: str, sentence: Span, marker: int | None, lang: str) -> Span:
+    """A sentence without what only tells where its claim is from, and without the second stop of "in 1920 r. [1].".
+
+    `marker`: where its first marker stood.
+    """
     start, end = sentence
-    start += lead_in(text[start:end], lang)
+    start += lead_in(text[start:end], lang, None if marker is None else marker - start)
+    end -= re.search(r"(?<!\.)\.\.\Z", text[start:end]) is not None
     return start, end - lead_out(text[start:end], lang)
 
 
@@ -238,7 +280,7 @@ def _says(text: str) -> bool:
 def _lists(text: str) -> bool:
     """Whether it only lists sources, "Sources: [1], [2]"."""
     said = set(words(text))
-    lists = text.rstrip(" .,;*_").endswith(":") and said <= words_of_all("reference_words")
+    lists = ":" in text and said <= words_of_all("reference_words")
     return lists and not said.isdisjoint(words_of_all("marker_labels"))
 
 
@@ -256,7 +298,7 @@ def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
 def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: str) -> tuple[FactualPoint, ...]:
     """A sentence of the plain text cut behind each run.
 
-    A run before which nothing is claimed ("According to [1], ...") shares the point next to it.
+    A run before which nothing is claimed ("According to [1], ...", "However, [1] ...") shares the point next to it.
     """
     start, end = sentence
     spans: list[Span] = []
@@ -264,7 +306,8 @@ def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: st
     for run in runs:
         cut = min(max(plain.place(run.start), start), end)
         before = set(words(plain.text[start:cut]))
-        leads_in = before <= language(lang).reference_words and _says(plain.text[cut:end])
+        leads_in = before <= language(lang).reference_words or introduces(plain.text[start:cut], lang)
+        leads_in = leads_in and _says(plain.text[cut:end])
         if before and not leads_in:
             spans.append((start, cut))
             start = cut

@@ -8,38 +8,55 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.text.language import language
 
 LONGEST = 300  # characters of a lead-in or an aside
 _QUOTES = "\"'„“”*_"
+_SIGNS = re.compile(r"\A[^\w\"'„“*]+|(?<=[.!?…])\s*[^\w\s.!?…\"'”*_)]+\s*\Z")  # emoji around a sentence
 
 
-def lead_in(text: str, lang: str) -> int:
-    """How many characters of a sentence lead in its claim; 0 where none do, and where no words would be left."""
+def lead_in(text: str, lang: str, marker: int | None = None) -> int:
+    """How many characters of a sentence lead in its claim; 0 where none do, and where no words would be left.
+
+    `marker`: where its first marker stood, which may be the source that the lead-in names ("According to [1] it is").
+    """
     end = 0
-    while (match := _patterns(lang)[0].match(text, end, end + LONGEST)) and re.search(r"\w", text[match.end() :]):
+    known = _patterns(lang)
+    if marker is not None and 0 < marker < min(len(text), LONGEST):
+        said, rest = text[:marker].rstrip(), text[marker:].lstrip(" ,")
+        if re.search(r"\w", rest) and (
+            known.opening.fullmatch(said) or (known.place.fullmatch(said) and known.verb.match(rest))
+        ):
+            end = len(text) - len(rest)
+    while (match := known.lead_in.match(text, end, end + LONGEST)) and re.search(r"\w", text[match.end() :]):
         end = match.end()
     return end
 
 
 def lead_out(text: str, lang: str) -> int:
     """How many characters at a sentence's end say only where its claim is from (", according to the documents.")."""
-    match = _patterns(lang)[1].search(text, max(0, len(text) - LONGEST))
+    match = _patterns(lang).lead_out.search(text, max(0, len(text) - LONGEST))
     return len(text) - match.start() if match and re.search(r"\w", text[: match.start()]) else 0
+
+
+def introduces(text: str, lang: str) -> bool:
+    """Whether a text only leads over to what follows: "However,", "For example,", "While"."""
+    return _patterns(lang).introduction.fullmatch(text.strip(" ,:*_")) is not None
 
 
 def is_aside(text: str, lang: str) -> bool:
     """Whether a sentence tells its reader no more than a courtesy, a refusal, or what the documents do not say."""
-    _, _, whole, begins, nothing, goes_on = _patterns(lang)
-    said = text.strip(_QUOTES)
+    known = _patterns(lang)
+    said = _SIGNS.sub("", text).strip(_QUOTES)
     if len(said) > LONGEST:
         return False
-    if whole.fullmatch(said):
+    if known.whole.fullmatch(said):
         return True
-    known = nothing.match(said) or (None if _names(said) else begins.match(said))
-    return known is not None and not goes_on.search(said, known.end())
+    told = known.nothing.match(said) or (None if _names(said) else known.begin.match(said))
+    return told is not None and not known.claim.search(said, told.end())
 
 
 def _names(text: str) -> bool:
@@ -48,9 +65,26 @@ def _names(text: str) -> bool:
     return any(word[0].isdigit() or (word[0].isupper() and word not in ("I", "AI")) for word in others)
 
 
+@dataclass(frozen=True)
+class _Patterns:
+    """`whole` asides; how others `begin`; `nothing` is told there, unless a `claim` follows. Before a marker stand an
+    `introduction` ("However,"), an `opening` ("According to"), or a `place` ("In") where a `verb` follows.
+    """
+
+    lead_in: re.Pattern[str]
+    lead_out: re.Pattern[str]
+    whole: re.Pattern[str]
+    begin: re.Pattern[str]
+    nothing: re.Pattern[str]
+    claim: re.Pattern[str]
+    introduction: re.Pattern[str]
+    opening: re.Pattern[str]
+    place: re.Pattern[str]
+    verb: re.Pattern[str]
+
+
 @cache
-def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
-    """Of lead-ins, lead-outs, whole asides, how others begin, where nothing is told, and what goes on to a claim."""
+def _patterns(lang: str) -> _Patterns:
     part = {
         kind: _any(spelt) for kinds in (language(lang).lead_ins, language(lang).asides) for kind, spelt in kinds.items()
     }
@@ -62,32 +96,42 @@ def _patterns(lang: str) -> tuple[re.Pattern[str], ...]:
     lead_ins = (
         f"{part['openings']} ?(?:{sources})? ?,",
         f"{part['openings']} {fillers}{part['sources']} {number}(?! ?(?:,|(?:{joins})\\b))",  # Polish needs no comma
-        f"{part['places']} {several} ?,",
+        f"{part['places']}(?: {several})? ?,",  # of "In [1], ..." one word is left
         f"(?:{part['places']} )?{sources} {part['verbs']}",
-        f"{part['connectives']}(?: ?[,:]|(?<=that)|(?<=że))",
+        f"{part['connectives']}(?: ?[,:]|(?<=that)|(?<=że)|(?<=iż))",
         f"(?=(?-i:[a-z])){part['verbs']}",  # what is left of "[1] states that ..."
     )
     lead_outs = (f"{part['openings']}(?: {sources})?", f"{part['places']} {fillers}{part['sources']} {number}")
-    softened = f"(?:{part['softeners']},? )*"
+    softened = f"(?:{part['softeners']}[,:!]? )*"
+    clause = f"(?:(?!\\b{part['contrasts']})[^;])*?"
     nothing = (
         f"(?:{part['places']} )?{sources} {part['silent']} {fillers}{part['tell']}",
-        f"(?:{part['intros']}[^,;:]*,)? ?{part['speaks']}(?!,? (?:that|że)\\b)",
+        f"{part['none']} {sources} (?:{part['silent']} )?{fillers}{part['tell']}",
+        f"{part['it_is']} {fillers}{part['told']} {part['places']} {sources}",
+        f"(?:{clause} )?{part['not_told']} {fillers}{part['told']} {part['places']} {sources}(?=\\W*$)",
+        f"(?:{part['intros']}[^,;:]*,|{part['openings']} {sources})? ?{part['speaks']}(?!,? (?:that|że|iż)\\b)",
         f"{part['offers']}[^;:]*, ?{part['offered']}",
     )
-    patterns = (
+    return _Patterns(*map(_compiled, (
         f" ?{softened}(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
         f" ?[,;(–—] ?(?:{'|'.join(lead_outs)}) ?\\)?[.!…]*$",
         f"{softened}{part['whole']}[.!…]*",
         f"{softened}{part['begins']}",
-        f"{softened}(?:{'|'.join(nothing)})",
+        f"{softened}(?:\\w[^:;.]{{0,40}}: )?(?:{'|'.join(nothing)})",  # "Price: The documents do not say."
         f"[;:] ?\\w|\\b{part['contrasts']}",  # "..., but it is 1,047 km long"
-    )
-    return tuple(
-        re.compile(pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*"), re.IGNORECASE) for pattern in patterns
-    )
+        f"{part['introductions']}(?:,? {part['introductions']})*",
+        f"{softened}{part['openings']}(?: {sources})?",
+        f"{softened}{part['places']}(?: {sources})?",
+        part["verbs"],
+    )))  # fmt: skip
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern in which a space is any white space."""
+    return re.compile(pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*"), re.IGNORECASE)
 
 
 def _any(spelt: Iterable[str]) -> str:
     """One of some words or phrases."""
-    longest = sorted((word.replace("’", "'") for word in spelt), key=len, reverse=True)
-    return "(?:" + "|".join(word.replace("*", r"\w*").replace("'", "['’]") for word in longest) + r")\b"
+    either = "|".join(sorted((word.replace("’", "'") for word in spelt), key=len, reverse=True))
+    return "(?:" + either.replace("*", r"\w*").replace("'", "['’]").replace(", że", ", (?:że|iż)") + r")\b"

@@ -76,13 +76,17 @@ def words_of_all(kind: str) -> frozenset[str]:
 
 
 def guess_language(text: str) -> str:
-    """The language whose own stop words and pronouns a text has most of; the first known one where it has none."""
+    """The language whose own stop words and pronouns a text has most of; the first known one where it has none.
+
+    Words with a letter that only one language has count too, two at most: names of other countries have them.
+    """
     said = Counter(words(text))
     small = {code: language(code).stop_words | language(code).pronouns for code in LANGUAGES}
 
     def count(code: str) -> int:
         foreign = frozenset[str]().union(*(own for other, own in small.items() if other != code))
-        return sum(said[word] for word in small[code] - foreign)
+        spelt = sum(bool(language(code).letters & set(word)) for word in said)
+        return sum(said[word] for word in small[code] - foreign) + min(2, spelt)
 
     return max(LANGUAGES, key=count)
 

@@ -31,7 +31,11 @@ _DEFINITION = re.compile(
     r"\[(?:\^[^\]\n]+|\d{1,3})\]:[ \t]+\S|\[[^\]\n]+\]:[ \t]+\S+(?:[ \t]+[\"'(].*)?$|\[\d{1,3}\][ \t]+<?https?://\S+$"
 )
 # What stands before an answer: the properties of a Markdown file, a model's thoughts, finished or not.
-_PREAMBLE = re.compile(r"\s*(?:---[ \t]*\n[\w-]+:.*?\n---[ \t]*(?:\n|\Z)|<think>(?:.*?</think>|.*))", re.DOTALL)
+_PREAMBLE = re.compile(
+    r"\s*(?:---[ \t]*\n[\w-]+:.*?\n---[ \t]*(?:\n|\Z)"
+    r"|<(?P<thoughts>think|thinking|reasoning|scratchpad)>(?:.*?</(?P=thoughts)>|.*))",
+    re.DOTALL,
+)
 # What is closed inside a block, in the order in which it is looked for. `said`: what a person reads of it.
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(?P<said>[^\n]{1,300}?)(?<!`)\1(?!`)")  # ends at a run of as many backticks
 _FORMULA = re.compile(r"\$\$(?P<said>[^\n]{1,300}?)\$\$")

@@ -57,6 +57,7 @@ def separator() -> str:
 def marker_pattern() -> str:
     """A marker with the labels of every language, "[Doc 1, 3-4]", whatever the case of its letters."""
     label = rf"(?:{_either('marker_labels')})[\s.:#_-]*"
+    label = rf"{label}(?:{label}|(?:nr|no)\b[\s.:#_-]*)?"  # "(source: document 1)", "[Dokument nr 1]"
     bare = r"\^?\d{1,3}\^?"
     number = rf"(?:{label})?{bare}"
     more = rf"(?:\s*[-–—]\s*{number}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?"
@@ -75,7 +76,7 @@ def _begun_marker() -> re.Pattern[str]:
     """The beginning of a marker, perhaps within a label, or of what is put around one."""
     labels = {label[:n] for label in words_of_all("marker_labels") for n in range(1, len(label) + 1)}
     begun = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
-    inside = rf"(?:[\s\d,;:.#_^&–—-]|{begun}|{_either('marker_joins')})*(?:†[^\]】\[【]*)?"
+    inside = rf"(?:[\s\d,;:.#_^&–—-]|{begun}|nr?|no|{_either('marker_joins')})*(?:†[^\]】\[【]*)?"
     around = rf"\([^()\n]{{0,{_AROUND}}}|<\w{{0,{_AROUND}}}>?{inside}|\*{{1,2}}|\\"
     return re.compile(rf"(?:(?:\\?[\[［]|【){inside}(?:\\|\]\([^()\n]*)?|{around})\Z", re.IGNORECASE)
 

@@ -78,7 +78,8 @@ def _goes_on(before: str, after: str, lang: str) -> bool:
         return not (len(last) == 2 and said and said[-1][-1].isdigit())  # a letter behind a number is a unit: "5 m."
     if forms & known.seldom_last:
         return first not in known.stop_words | known.pronouns | known.opening_words | known.conjunctions
-    return _DIGIT.sub("0", last) in known.mostly_last and (first in known.never_first or _only_opens(before, lang))
+    goes_on = first in known.never_first or after[0] in "(–—"  # "ustawy z 1998 r. (Dz.U. ...)"
+    return _DIGIT.sub("0", last) in known.mostly_last and (goes_on or _only_opens(before, lang))
 
 
 def _only_opens(text: str, lang: str) -> bool:

@@ -181,6 +181,7 @@ PIECES = st.sampled_from([
     "[Doc 1]", "[see]", "[", "]", "1", ", ", " and ", ". ", ".", "\n", "\n\n", "- ", "`", "**", "(", ")", "# ", "> ",
     "http://x.org ", "|", "| a |\n|---|\n", " ", ":", "  ", "\t", "†", "źródło", "Sources:\n", "```\n", '"', "?", "<b>",
     "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ",
+    " states that it is", " found it slow", "However, ", "According to ", "(Source: Document 1)", "[Dokument nr ",
     "(Doc 2)", "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
 ])  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=25).map("".join)

@@ -74,8 +74,9 @@ def test_wrong_number_of_entries_and_wrong_positions_are_errors() -> None:
 
 PROSE = st.sampled_from(
     ["According to the documents, it rained", "It rained, as stated in document 2", "Document 2 states that ",
-     "states that it rained", "I hope so", "Dr. Smith met prof. Nowak", "It rained a lot in **1997**", "See [it](http://a.b/c)",
-     "Zażółć gęślą jaźń", "`x[1]`", "http://a.org/[1]", "He said so", "| a", "```\nx [1]\n```\n"]
+     "states that it rained", "found it slow", "I hope so", "Dr. Smith met prof. Nowak", "It rained a lot in **1997**",
+     "See [it](http://a.b/c)", "Zażółć gęślą jaźń", "`x[1]`", "http://a.org/[1]", "He said so",
+     "| a", "```\nx [1]\n```\n"]
 )  # fmt: skip
 ENDS = st.sampled_from(
     [

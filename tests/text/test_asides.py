@@ -42,6 +42,11 @@ from citeverifier.text.asides import is_aside, lead_in, lead_out
         ("pl", "Dokumenty podają, że ", "tak jest."),
         ("pl", "Z dostarczonych dokumentów wynika, że ", "tak jest."),
         ("pl", "W dokumencie 2 podano, że ", "tak jest."),
+        ("en", "As notes, ", "the river is long."),  # of "As [2] notes, ..."
+        ("en", "In, ", "the river is long."),
+        ("pl", "Z dokumentu 2 wynika, iż ", "tak jest."),
+        ("pl", "Jak wskazuje, ", "tak jest."),
+        ("pl", "Natomiast w dokumencie 2 podano, że ", "tak jest."),
         ("en", "", "Overall winners were the Poles."),
         ("en", "", "According to historians, it is so."),
         ("en", "", "According to the article about Kraków, it is so."),
@@ -59,6 +64,22 @@ from citeverifier.text.asides import is_aside, lead_in, lead_out
 def test_lead_ins(lang: str, lead: str, claim: str) -> None:
     text = f"{lead}{claim}"
     assert (text[: lead_in(text, lang)], text[lead_in(text, lang) :]) == (lead, claim)
+
+
+@pytest.mark.parametrize(
+    ("lang", "before", "after", "claim"),
+    [
+        ("en", "According to ", "Paris is large.", "Paris is large."),
+        ("pl", "Zgodnie z ", "Kraków jest duży.", "Kraków jest duży."),
+        ("pl", "Według dokumentu ", ", Kraków jest duży.", "Kraków jest duży."),
+        ("pl", "Z ", "wynika, że Kraków jest duży.", "Kraków jest duży."),
+        ("pl", "W dokumencie ", "zatytułowanym „Kraków” jest mapa.", "W dokumencie zatytułowanym „Kraków” jest mapa."),
+        ("en", "According to historians ", "it is so.", "According to historians it is so."),
+        ("en", "According to ", ".", "According to ."),
+    ],
+)
+def test_a_marker_is_the_source_that_a_lead_in_names(lang: str, before: str, after: str, claim: str) -> None:
+    assert f"{before}{after}"[lead_in(f"{before}{after}", lang, len(before)) :] == claim
 
 
 @pytest.mark.parametrize(
@@ -114,6 +135,26 @@ def test_lead_outs(lang: str, claim: str, lead: str) -> None:
         ("pl", "Aby ustalić, kto zbudował most, musimy sprawdzić daty.", False),
         ("pl", "Aby to ustalić, musimy sprawdzić daty mostów w Krakowie.", True),
         ("pl", "Jeśli masz więcej danych o Annie Nowak, chętnie pomogę.", True),
+        ("en", "⚠️ Note: The sources do not mention the price.", True),
+        ("en", "Great question! 🎉", True),
+        ("en", "Price: The documents do not specify it.", True),
+        ("en", "Price: Not mentioned in the provided documents.", True),
+        ("en", "The date is not mentioned in the provided context.", True),
+        ("en", "It is not explicitly stated in the documents whether Nowak built it.", True),
+        ("en", "None of the provided documents mentions Anna Nowak.", True),
+        ("en", "There is no direct mention of Anna Nowak in the documents.", True),
+        ("en", "Sure, here's a summary.", True),
+        ("en", "However, the city is not specified in the question.", True),
+        ("en", "Fastjet was founded in Kraków, but the year is not stated in the documents.", False),
+        ("en", "The treaty is not mentioned in the report of 1919.", False),
+        ("en", "Vitamin D is not found in fruit.", False),
+        ("en", "The price is not stated in the documents, but it is 5 zł.", False),
+        ("pl", "Data nie została podana w dokumentach.", True),
+        ("pl", "Żaden z dokumentów nie wspomina o Annie Nowak.", True),
+        ("pl", "Na podstawie dostarczonych dokumentów nie mogę odpowiedzieć.", True),
+        ("pl", "W podanym kontekście nie ma odpowiedzi na to pytanie.", True),
+        ("pl", "Jeśli potrzebujesz pomocy, pytaj śmiało!", True),
+        ("pl", "Jeśli masz gorączkę, należy zgłosić się do lekarza.", False),
         ("en", "There is not enough water in the river.", False),
         ("en", "If you have a fever, please see a doctor.", False),
         ("en", "I recommend 400 mg of it.", False),
