@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from citeverifier.text.asides import LONGEST, introduces, is_aside, lead_in, lead_out
@@ -187,10 +187,20 @@ def _is_unnamed_list(text: str) -> bool:
 
 
 def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
-    """The blocks; a table's row is one where a cell of markers cites for it, or a cell that cites is no sentence."""
-    for row, group in groupby(blocks, key=lambda block: block.row):
+    """The blocks; a table's row is one where a cell of markers cites for it, or a cell that cites is no sentence.
+
+    A block of nothing but markers belongs to the one before.
+    """
+    joined: list[Block] = []
+    for block in blocks:
+        marks = block.row is None and _cites(plain, block) and not _says(_plain(plain, block))
+        if marks and joined and joined[-1].row is None and joined[-1].kind != "heading":
+            joined[-1] = replace(joined[-1], end=block.end)
+        else:
+            joined.append(block)
+    for row, group in groupby(joined, key=lambda block: block.row):
         cells = list(group)
-        said = [plain.text[plain.place(cell.start) : plain.place(cell.end)] for cell in cells]
+        said = [_plain(plain, cell) for cell in cells]
         if row is not None and not all(
             _says(text) and (cell.kind == "heading" or not _cites(plain, cell) or ends_sentence(text))
             for cell, text in zip(cells, said, strict=True)
@@ -222,6 +232,9 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
         following = bisect_right(spans, place, key=lambda span: span[1])
         behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
         owned[following if (leads or behind < 0) and following < len(spans) else behind].append(run)
+    for behind, (start, end) in enumerate(spans[1:]):  # "It is so. Source: [1]"
+        if not owned[behind] and _lists(plain.text[start:end]):
+            owned[behind], owned[behind + 1] = owned[behind + 1], []
     return zip(spans, owned, strict=True)
 
 
@@ -265,6 +278,10 @@ def _claim(text: str, sentence: Span, marker: int | None, lang: str) -> Span:
     start += lead_in(text[start:end], lang, None if marker is None else marker - start)
     end -= re.search(r"(?<!\.)\.\.\Z", text[start:end]) is not None
     return start, end - lead_out(text[start:end], lang)
+
+
+def _plain(plain: Unmarked, block: Block) -> str:
+    return plain.text[plain.place(block.start) : plain.place(block.end)]
 
 
 def _cites(plain: Unmarked, block: Block) -> bool:
