@@ -152,9 +152,6 @@ def _said(reading: ReadAnswer, counts: Counter[str]) -> list[_Sentence]:
             if said and said[-1].paragraph == paragraph and not said[-1].positions:
                 said[-1] = replace(said[-1], positions=cites, ends_in_marker=True)
             continue
-        if lead := _lead().match(raw):
-            raw = raw[lead.end() :]
-            plain = " ".join(rest.text for rest in reading_of(raw, reading.count, reading.lang).statements)
         if _named_document().search(raw):
             counts["statement names documents by number"] += 1
             continue
@@ -177,25 +174,15 @@ def _closed(said: list[_Sentence]) -> list[_Sentence]:
 
 
 @cache
-def _documents() -> str:
-    """A pattern of documents by number: "document [4]", "documents [4], [5] and source 6"."""
+def _named_document() -> re.Pattern[str]:
+    """Documents by number: "document [4]", "documents [4], [5] and source 6"."""
     stems = tuple(label[:4] for label in words_of_all("marker_labels"))
     spelt = sorted((word for word in words_of_all("reference_words") if word.startswith(stems)), key=len, reverse=True)
     label = rf"(?:{'|'.join(spelt)})\b\.?"
     glue = "|".join(word for code in LANGUAGES for word in language(code).reply_words["and"])
     marker = r"(?:[\[【][^\]】\n]*\d[^\]】\n]*[\]】]|\d+)"
-    return rf"\b{label}\s*{marker}(?:\s*(?:,|&|\b(?:{glue})\b)*\s*(?:{label}\s*)?{marker})*"
-
-
-@cache
-def _named_document() -> re.Pattern[str]:
-    return re.compile(_documents(), re.IGNORECASE)
-
-
-@cache
-def _lead() -> re.Pattern[str]:
-    """What may go without a loss: "According to document [4], "."""
-    return re.compile(rf"[^,\[【]{{0,40}}?{_documents()},\s*", re.IGNORECASE)
+    named = rf"\b{label}\s*{marker}(?:\s*(?:,|&|\b(?:{glue})\b)*\s*(?:{label}\s*)?{marker})*"
+    return re.compile(named, re.IGNORECASE)
 
 
 def _only_points(raw: str) -> bool:

@@ -120,7 +120,7 @@ def _patterns(lang: str) -> _Patterns:
         f"{softened}(?:\\w[^:;.]{{0,40}}: )?(?:{'|'.join(nothing)})",  # "Price: The documents do not say."
         f"[;:] ?\\w|\\b{part['contrasts']}",  # "..., but it is 1,047 km long"
         f"{part['introductions']}(?:,? {part['introductions']})*",
-        f"{softened}{part['openings']}(?: {sources})?",
+        f"{softened}{part['openings']}(?: {sources})?(?: (?:{joins}))?",
         f"{softened}{part['places']}(?: {sources})?",
         part["verbs"],
     )))  # fmt: skip

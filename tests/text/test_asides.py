@@ -70,6 +70,7 @@ def test_lead_ins(lang: str, lead: str, claim: str) -> None:
     ("lang", "before", "after", "claim"),
     [
         ("en", "According to ", "Paris is large.", "Paris is large."),
+        ("en", "Based on documents 4 and ", ", it is so.", "it is so."),
         ("pl", "Zgodnie z ", "Kraków jest duży.", "Kraków jest duży."),
         ("pl", "Według dokumentu ", ", Kraków jest duży.", "Kraków jest duży."),
         ("pl", "Z ", "wynika, że Kraków jest duży.", "Kraków jest duży."),
