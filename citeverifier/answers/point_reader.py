@@ -2,8 +2,9 @@
 
 A point closes where its markers cannot change any more: at the first sign behind them that is neither a marker nor
 punctuation ("... long [1]. The" closes at "T"); at the end of the line where the whole line must be known (a marker
-that leads it or begins a sentence, a table, code or emphasis that is still open); or at the end of the answer. Where
-that is depends on the text alone, so that an answer reads the same in whatever chunks it comes.
+that leads it, begins a sentence or follows words that only lead up to it, "According to [1]"; a table, code or emphasis
+that is still open); or at the end of the answer. Where that is depends on the text alone, so that an answer reads the
+same in whatever chunks it comes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, ends_sentence, read_answer
+from citeverifier.text.asides import leads_up
 from citeverifier.text.language import guess_language, words_of_all
 from citeverifier.text.markers import (
     OPENING,
@@ -23,6 +25,7 @@ from citeverifier.text.markers import (
     opening_before,
     separator,
 )
+from citeverifier.text.words import words
 
 
 @cache
@@ -118,6 +121,9 @@ class PointReader:
 def _needs_line(before: str) -> bool:
     """Whether a marker behind this beginning of a line can be read only with the whole line."""
     if not re.search(r"[^\W\d_]", before) or before.lstrip(" \t>").startswith("|"):
+        return True
+    said = re.split(rf"{marker_pattern()}|[.!?…][\"'”’»)\]]*\s", before, flags=re.IGNORECASE)[-1]
+    if words(said) and (set(words(said)) <= words_of_all("reference_words") or leads_up(said)):  # "According to [1]"
         return True
     bare = re.sub(r"\[[^\[\]]*\]", "", before)
     if opening_before(before, len(before)) < len(before):  # what is put around it must be seen to its end

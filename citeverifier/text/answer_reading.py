@@ -315,7 +315,7 @@ def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
 def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: str) -> tuple[FactualPoint, ...]:
     """A sentence of the plain text cut behind each run.
 
-    A run before which nothing is claimed ("According to [1], ...", "However, [1] ...") shares the point next to it.
+    A run before which nothing is claimed ("According to [1], ...", "However, [1] ...") shares the point behind it.
     """
     start, end = sentence
     spans: list[Span] = []
@@ -328,7 +328,7 @@ def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: st
         if before and not leads_in:
             spans.append((start, cut))
             start = cut
-        owners.append(max(len(spans) - 1, 0))
+        owners.append(len(spans) if before and leads_in else max(len(spans) - 1, 0))
     if _says(plain.text[start:end]) or not spans:
         spans.append((start, end))
     else:  # nothing but the full stop is left

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from citeverifier.records import LANGUAGES
 from citeverifier.text.language import language
 
 LONGEST = 300  # characters of a lead-in or an aside
@@ -45,6 +46,16 @@ def lead_out(text: str, lang: str) -> int:
 def introduces(text: str, lang: str) -> bool:
     """Whether a text only leads over to what follows: "However,", "For example,", "While"."""
     return _patterns(lang).introduction.fullmatch(text.strip(" ,:*_")) is not None
+
+
+def leads_up(text: str) -> bool:
+    """Whether, in any language, a text before a marker only leads up to it: "However,", "Based on the document"."""
+    said = text.strip(" ,:*_\n")
+    return any(
+        pattern.fullmatch(said)
+        for known in map(_patterns, LANGUAGES)
+        for pattern in (known.introduction, known.opening, known.place)
+    )
 
 
 def is_aside(text: str, lang: str) -> bool:

@@ -202,6 +202,22 @@ def test_a_stream_is_the_batch_whatever_the_chunks(text: str, cuts: list[int], c
     assert "".join(stream(list(text), DOCUMENTS, method, lang="en", count=count)) == whole.text
 
 
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        ("It is so. According to [1] the Oder is long. So it is.", ["the Oder is long."]),
+        ("Based on documents [1] and [2], the Oder is long.", ["the Oder is long."]),
+        ("The Oder is long [1]. However, [2] reports that the Warta is.", ["The Oder is long.", "the Warta is."]),
+        ("The Oder is long [1], while [3] says the Warta is.", ["The Oder is long,", ", while says the Warta is."]),
+        ("The Oder is long [1]. [2] found the Warta long.", ["The Oder is long.", "found the Warta long."]),
+    ],
+)
+def test_words_that_lead_up_to_a_marker_are_no_point(answer: str, asked: list[str]) -> None:
+    method = ByHand(named)
+    "".join(stream(list(answer), DOCUMENTS, method, lang="en"))
+    assert [point for points in method.asked for point in points] == asked
+
+
 def test_text_passes_at_once_and_a_marker_when_its_point_closes() -> None:
     corrector = Corrector(DOCUMENTS, ByHand(named), lang="en")
     given_ = ["The Od", "er is long [", "1", "]", ".", " ", "The", " Warta [see", " a map] too", " [1]"]
