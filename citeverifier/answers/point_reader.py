@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, ends_sentence, read_answer
-from citeverifier.text.asides import leads_up
+from citeverifier.text.asides import LONGEST, leads_up
 from citeverifier.text.language import guess_language, words_of_all
 from citeverifier.text.markers import (
     OPENING,
@@ -122,7 +122,7 @@ def _needs_line(before: str) -> bool:
     """Whether a marker behind this beginning of a line can be read only with the whole line."""
     if not re.search(r"[^\W\d_]", before) or before.lstrip(" \t>").startswith("|"):
         return True
-    said = re.split(rf"{marker_pattern()}|[.!?…][\"'”’»)\]]*\s", before, flags=re.IGNORECASE)[-1]
+    said = re.split(rf"{marker_pattern()}|[.!?…][\"'”’»)\]]*\s", before[-LONGEST:], flags=re.IGNORECASE)[-1]
     if words(said) and (set(words(said)) <= words_of_all("reference_words") or leads_up(said)):  # "According to [1]"
         return True
     bare = re.sub(r"\[[^\[\]]*\]", "", before)

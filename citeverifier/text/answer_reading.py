@@ -154,7 +154,9 @@ def without_sources(text: str, blocks: Sequence[Block]) -> tuple[Sequence[Block]
             end = next((other.start for other in later if other.kind == "heading" and other.row is None), len(text))
         elif colon and _names_sources(head) and _ENTRY.match(inline.strip("*_ ")) and _says(_MARKS.sub("", inline)):
             end = block.end
-        elif number == len(blocks) - 1 and _is_unnamed_list(text[block.start : block.end]):
+        elif 0 < number == len(blocks) - 1 and _is_unnamed_list(text[block.start : block.end]):
+            if text[: block.start].rstrip().endswith(":"):  # what it lists was said
+                continue
             end = len(text)
         else:
             continue
@@ -256,7 +258,9 @@ def _is_subject(text: str, first: int, place: int, begun: Container[int], lang: 
 
 def _text_from(text: str, place: int) -> int:
     """The first place from there on that is no white space."""
-    return place + len(text[place:]) - len(text[place:].lstrip())
+    while text[place : place + 1].isspace():
+        place += 1
+    return place
 
 
 def _cut_at(text: str, span: Span, places: Container[int]) -> list[Span]:

@@ -96,6 +96,7 @@ def test_every_kind_of_block() -> None:
         ("| River | Sources |\n|---|---|\n| Vistula | [1][2] |\n\nIt is so.", ["Vistula", "It is so."]),
         ("It is so [1].\n\n[1] Vistula, Wikipedia.\n[2] Oder.", ["It is so."]),
         ("[1] It was approved in May 2019.\n[2] It was banned.", ["It was approved in May 2019.", "It was banned."]),
+        ("They rise here:\n\n[1] Vistula\n[2] Oder", ["Vistula", "Oder"]),
         ("No. The Oder is shorter [1].", ["The Oder is shorter."]),
         ("No.", ["No."]),
         ("# It was\n\n[1]\n\nIt is so.", ["It is so."]),
