@@ -15,7 +15,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from citeverifier.text.asides import LONGEST, introduces, is_aside, lead_in, lead_out
+from citeverifier.text.asides import LONGEST, is_aside, lead_in, lead_out, leads_up
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, remove_markers
@@ -327,7 +327,7 @@ def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: st
     for run in runs:
         cut = min(max(plain.place(run.start), start), end)
         before = set(words(plain.text[start:cut]))
-        leads_in = before <= language(lang).reference_words or introduces(plain.text[start:cut], lang)
+        leads_in = before <= language(lang).reference_words or leads_up(plain.text[start:cut])
         leads_in = leads_in and _says(plain.text[cut:end])
         if before and not leads_in:
             spans.append((start, cut))

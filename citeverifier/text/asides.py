@@ -43,11 +43,6 @@ def lead_out(text: str, lang: str) -> int:
     return len(text) - match.start() if match and re.search(r"\w", text[: match.start()]) else 0
 
 
-def introduces(text: str, lang: str) -> bool:
-    """Whether a text only leads over to what follows: "However,", "For example,", "While"."""
-    return _patterns(lang).introduction.fullmatch(text.strip(" ,:*_")) is not None
-
-
 def leads_up(text: str) -> bool:
     """Whether, in any language, a text before a marker only leads up to it: "However,", "Based on the document"."""
     said = text.strip(" ,:*_\n")
