@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, ends_sentence, read_answer
+from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
 from citeverifier.text.asides import LONGEST, leads_up
 from citeverifier.text.language import guess_language, words_of_all
 from citeverifier.text.markers import (
@@ -25,6 +25,7 @@ from citeverifier.text.markers import (
     opening_before,
     separator,
 )
+from citeverifier.text.sentences import ends_sentence
 from citeverifier.text.words import words
 
 

@@ -3,7 +3,7 @@
 A statement is a sentence of prose without markers, Markdown signs and what leads its claim in or out ("Based on the
 documents, ..."); a list item or table cell is one where it reads as a sentence or carries a marker, a heading only
 where it carries one. Uncited sentences that tell nothing of the subject ("I hope this helps!") are none. Code, rulings,
-links and the list of sources at the end make no statements and their brackets are no markers. A *factual point* is what
+links and lists of sources make no statements and their brackets are no markers. A *factual point* is what
 stands before a run of markers.
 """
 
@@ -18,19 +18,14 @@ from itertools import groupby, pairwise
 from citeverifier.text.asides import LONGEST, is_aside, lead_in, lead_out, leads_up
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
-from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, remove_markers
-from citeverifier.text.sentences import sentence_spans
+from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, is_apart, remove_markers
+from citeverifier.text.sentences import CLOSERS, ends_sentence, sentence_spans
+from citeverifier.text.source_list import source_lists
 from citeverifier.text.words import words
 
-_ENDS = tuple(".!?…")
-_CLOSERS = "\"'”’»)]*_"
 _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
 _CELL_WORDS = 3  # "approx." in a table says nothing
-_ENTRY = re.compile(r"[-*+•|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
-_NUMBERED = re.compile(r"\A[\s#*_]*\d{1,2}[.)]\s+")
-_LISTED = re.compile(r"\s*\\?\[(?P<number>\d{1,3})\\?\]:?\s+(?P<title>\S.*)")  # a source behind its number
-_STOP = re.compile(rf"[.!?](?![.!?…\d])[{re.escape(_CLOSERS)}]*\s*")
-_MARKS = re.compile(r"\[[^\]\n]*\]")
+_STOP = re.compile(rf"[.!?](?![.!?…\d])[{re.escape(CLOSERS)}]*\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +102,9 @@ class ReadAnswer:
 def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     """Read an answer in a known language whose documents are `count`; no text is an error."""
     markdown = read_markdown(text)
-    blocks, listed = without_sources(text, markdown.blocks)
-    closed = markdown.closed
-    if listed:
-        closed = (*(span for span in closed if span[1] <= listed[0]), listed, *(s for s in closed if s[0] >= listed[1]))
+    listed = source_lists(text, markdown.blocks)
+    blocks = [block for block in markdown.blocks if is_apart(listed, block.start, block.end)]
+    closed = tuple(sorted([*(span for span in markdown.closed if is_apart(listed, *span)), *listed]))
     plain = remove_markers(text, count, closed, markdown.signs)
     statements: list[ReadStatement] = []
     asides: list[Span] = []
@@ -131,61 +125,6 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     owned = {run.start for statement in statements for run in statement.runs}
     stray = tuple(run for run in plain.runs if run.start not in owned)
     return ReadAnswer(text, count, lang, tuple(statements), tuple(asides), stray, closed, plain)
-
-
-def ends_sentence(text: str) -> bool:
-    """Whether it ends as a sentence does."""
-    return text.rstrip().rstrip(_CLOSERS).endswith(_ENDS)
-
-
-def without_sources(text: str, blocks: Sequence[Block]) -> tuple[Sequence[Block], Span | None]:
-    """The blocks without the answer's list of sources, and where that stands: up to the next heading, None without one.
-
-    Prose under such a heading is no list.
-    """
-    for number, block in enumerate(blocks):
-        if block.row is not None:  # a table's column of sources
-            continue
-        first = text[block.start : block.end].partition("\n")[0]
-        head, colon, inline = first.partition(":")
-        below = text[block.start + len(first) :].strip().partition("\n")[0]
-        if _names_sources(first) and below and _is_entry(below):
-            later = blocks[number + 1 :]
-            end = next((other.start for other in later if other.kind == "heading" and other.row is None), len(text))
-        elif colon and _names_sources(head) and _ENTRY.match(inline.strip("*_ ")) and _says(_MARKS.sub("", inline)):
-            end = block.end
-        elif 0 < number == len(blocks) - 1 and _is_unnamed_list(text[block.start : block.end]):
-            if text[: block.start].rstrip().endswith(":"):  # what it lists was said
-                continue
-            end = len(text)
-        else:
-            continue
-        kept = [other for other in blocks if other.start < block.start or other.start >= end]
-        return kept, (block.start, end)
-    return blocks, None
-
-
-def _names_sources(text: str) -> bool:
-    """Whether a text is what stands over a list of sources, perhaps numbered."""
-    return " ".join(words(_NUMBERED.sub("", text))) in words_of_all("source_headings")
-
-
-def _is_entry(line: str) -> bool:
-    """Whether a line below a heading is a source: it begins as an item, holds a URL, or is no whole sentence."""
-    said = _MARKS.sub("", line)
-    return bool(_ENTRY.match(line) or "://" in line) or not (ends_sentence(said) and len(words(said)) >= _ITEM_WORDS)
-
-
-def _is_unnamed_list(text: str) -> bool:
-    """Whether each of several lines is a source behind its number, in order: "[1] Vistula, Wikipedia"."""
-    entries = [_LISTED.match(line) for line in text.splitlines()]
-    numbers = [int(entry["number"]) for entry in entries if entry]
-    titles = [entry["title"] for entry in entries if entry]
-    return (
-        1 < len(numbers) == len(entries)
-        and numbers == sorted(set(numbers))
-        and not any(ends_sentence(title) and len(words(title)) >= _ITEM_WORDS for title in titles)
-    )
 
 
 def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
@@ -310,7 +249,7 @@ def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
         return False
     if cites:
         return True
-    if kind == "heading" or text.rstrip(_CLOSERS).endswith((":", "?")):  # it only introduces, or asks
+    if kind == "heading" or text.rstrip(CLOSERS).endswith((":", "?")):  # it only introduces, or asks
         return False
     said, ends = len(words(text)), ends_sentence(text)
     return kind == "paragraph" or (ends and said >= _CELL_WORDS) or (kind == "item" and (ends or said >= _ITEM_WORDS))

@@ -11,6 +11,8 @@ from citeverifier.text.language import language
 from citeverifier.text.markers import Span
 from citeverifier.text.words import words
 
+CLOSERS = "\"'”’»)]*_"  # what may stand behind a full stop
+_STOPS = tuple(".!?…")
 _LONGEST = 5000  # characters: no sentence that people write has more
 _END = re.compile(r"[.!?…][\"'”’»)\]]*\s+")
 _LONG_END = re.compile(rf"(?<=[^\W\d]{{7}}){_END.pattern}")
@@ -47,6 +49,11 @@ def sentence_spans(text: str, lang: str) -> list[Span]:
         spans.append((places[done], places[done + signs - 1] + 1))
         done += signs
     return spans
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether it ends as a sentence does."""
+    return text.rstrip().rstrip(CLOSERS).endswith(_STOPS)
 
 
 def _pieces(text: str) -> Iterator[str]:

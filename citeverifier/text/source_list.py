@@ -1,4 +1,4 @@
-"""The sources of a Markdown report, and its text with `[n]` markers: what a file must say to be verified by itself.
+"""Where an answer lists its sources; a Markdown report's sources, and its text with `[n]` markers.
 
 A source stands in a numbered list under "Sources" ("1. ...", "[1] ..."), in a footnote ("[^1]: ...") or in a link's
 definition ("[1]: ..."). Its text is what a link in it leads to, what a quote (">") below it says, or the entry itself.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, replace
 
 from citeverifier.records import RecordError
-from citeverifier.text.answer_reading import without_sources
-from citeverifier.text.markdown import read_markdown
-from citeverifier.text.markers import find_markers, is_apart
+from citeverifier.text.language import words_of_all
+from citeverifier.text.markdown import Block, read_markdown
+from citeverifier.text.markers import Span, find_markers, is_apart, marker_pattern
+from citeverifier.text.sentences import ends_sentence
+from citeverifier.text.words import words
 
 _LISTED = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+)?(?:\[(\d{1,3})\]:?|(\d{1,3})[.)])[ \t]+(\S.*)")
 _NOTE = re.compile(r"[ \t]{0,3}\[(\^[^\]\s]+)\]:[ \t]*(.*)")
@@ -26,6 +27,11 @@ _LINK = re.compile(
     r"|<?(https?://[^\s<>]+)"
 )
 _NAMED = re.compile(r"\[([^\[\]\n]{1,200})\](?=(?:\[([^\[\]\n]{1,200})\])?)")  # "[label]", and what follows at once
+_BEGINS_ENTRY = re.compile(r"[-*+•|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
+_HEADING_NUMBER = re.compile(r"\A[\s#*_]*\d{1,2}[.)]\s+")
+_NUMBERED_TITLE = re.compile(r"\s*\\?\[(?P<number>\d{1,3})\\?\]:?\s+(?P<title>\S.*)")  # a source behind its number
+_BRACKETS = re.compile(r"\[[^\]\n]*\]")
+_SENTENCE_WORDS = 5  # as many words and a full stop are a sentence
 _MOST = 999  # a marker has three digits
 
 
@@ -62,17 +68,18 @@ def read_report(text: str, places: Sequence[int]) -> Report:
     """
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
-    span = without_sources(text, read_markdown(text).blocks)[1]
-    listed = range(len(lines), len(lines)) if span is None else range(*(text.count("\n", 0, place) for place in span))
-    if span and span[1] == len(text):
-        listed = range(listed.start, len(lines))
+    lists = [_lines_of(text, span) for span in source_lists(text, read_markdown(text).blocks)]
     sources: dict[str, Source] = {}
-    for label, first, end, said in list(_entries(lines, listed)):
-        if label in sources:
-            raise RecordError(f"{places[first]}: source [{label}] stands on line {sources[label].line}, too")
-        sources[label] = _source(label, places[first], said, lines[first + 1 : end])
+    for label, first, end, said in list(_entries(lines, lists)):
+        source = _source(label, places[first], said, lines[first + 1 : end])
+        before = sources.setdefault(label, source)
+        if replace(before, line=source.line) != source:  # each section may list it
+            raise RecordError(
+                f"{places[first]}: source [{label}] stands on line {before.line}, too; give each source its own number"
+            )
         lines[first:end] = [""] * (end - first)
-    lines[listed.start : listed.stop] = [""] * len(listed)
+    for listed in lists:
+        lines[listed.start : listed.stop] = [""] * len(listed)
     numbers = {label.removeprefix("^") for label in sources}
     if numbers == {str(number) for number in range(1, len(sources) + 1)}:
         sources = dict(sorted(sources.items(), key=lambda item: int(item[0].removeprefix("^"))))
@@ -80,19 +87,91 @@ def read_report(text: str, places: Sequence[int]) -> Report:
     return Report(_renumbered("\n".join(lines), labels), tuple(sources.values()), tuple(labels))
 
 
-def _entries(lines: Sequence[str], listed: range) -> Iterator[tuple[str, int, int, str]]:
-    """(label, first line, the line behind it, what the first line says) of each source; `listed`: the list's lines."""
+def _lines_of(text: str, span: tuple[int, int]) -> range:
+    """The lines that a list of sources takes up."""
+    last = text.count("\n") + 1 if span[1] == len(text) else text.count("\n", 0, span[1])
+    return range(text.count("\n", 0, span[0]), last)
+
+
+def source_lists(text: str, blocks: Sequence[Block]) -> list[Span]:
+    """Where the answer's lists of sources stand, in order: each up to the next heading or prose that cites."""
+    spans: list[Span] = []
+    for number, block in enumerate(blocks):
+        if block.row is not None or (spans and block.start < spans[-1][1]):  # a table's column; in the list before
+            continue
+        first = text[block.start : block.end].partition("\n")[0]
+        head, colon, inline = first.partition(":")
+        below = text[block.start + len(first) :].strip().partition("\n")[0]
+        if _names_sources(first) and below and _is_entry(below):
+            end = next((other.start for other in blocks[number + 1 :] if _ends_list(text, other)), len(text))
+        elif colon and _names_sources(head) and _BEGINS_ENTRY.match(inline.strip("*_ ")) and _says_more(inline):
+            end = block.end
+        elif 0 < number == len(blocks) - 1 and _is_unnamed_list(text[block.start : block.end]):
+            if text[: block.start].rstrip().endswith(":"):  # what it lists was said
+                continue
+            end = len(text)
+        else:
+            continue
+        spans.append((block.start, end))
+    return spans
+
+
+def _names_sources(text: str) -> bool:
+    """Whether a text is what stands over a list of sources, perhaps numbered."""
+    return " ".join(words(_HEADING_NUMBER.sub("", text))) in words_of_all("source_headings")
+
+
+def _is_entry(line: str) -> bool:
+    """Whether a line below a heading is a source: it begins as an item, holds a URL, or is no whole sentence."""
+    said = _BRACKETS.sub("", line)
+    return bool(_BEGINS_ENTRY.match(line) or "://" in line) or not _is_sentence(said)
+
+
+def _ends_list(text: str, block: Block) -> bool:
+    """Whether a list of sources does not go on with a block: a heading, or a whole sentence that cites."""
+    if block.kind == "paragraph" and text[block.start - 1] == "\n":
+        said = text[block.start : block.end].partition("\n>")[0]  # a quote belongs to what it is below
+        return re.search(marker_pattern(), said, re.IGNORECASE) is not None and not _is_entry(said)
+    return block.kind == "heading" and block.row is None
+
+
+def _is_sentence(text: str) -> bool:
+    return ends_sentence(text) and len(words(text)) >= _SENTENCE_WORDS
+
+
+def _says_more(text: str) -> bool:
+    """Whether it has words besides markers."""
+    return re.search(r"\w", _BRACKETS.sub("", text)) is not None
+
+
+def _is_unnamed_list(text: str) -> bool:
+    """Whether each of several lines is a source behind its number, in order: "[1] Vistula, Wikipedia"."""
+    entries = [_NUMBERED_TITLE.match(line) for line in text.splitlines()]
+    numbers = [int(entry["number"]) for entry in entries if entry]
+    titles = [entry["title"] for entry in entries if entry]
+    return (
+        1 < len(numbers) == len(entries)
+        and numbers == sorted(set(numbers))
+        and not any(_is_sentence(title) for title in titles)
+    )
+
+
+def _entries(lines: Sequence[str], lists: Sequence[range]) -> Iterator[tuple[str, int, int, str]]:
+    """(label, first line, the line behind it, what the first line says) of each source; `lists`: their lines."""
     end, fenced = 0, False
-    used: set[str] = set()
+    used: dict[str, range | None] = {}
     for first, line in enumerate(lines):
         if first < end:  # it belongs to the source above
             continue
         fenced ^= _FENCE.match(line) is not None
-        match = None if fenced else _NOTE.match(line) or (_LISTED if first in listed[1:] else _DEFINED).match(line)
+        listed = next((each for each in lists if first in each[1:]), None)
+        match = None if fenced else _NOTE.match(line) or (_LISTED if listed else _DEFINED).match(line)
         if match:
-            label = match[1] or next(n for n in map(str, count(int(match[2]))) if n not in used)  # "1." again counts up
-            used.add(label)
-            end = _end(lines, first, lazy=first in listed[1:] or match.re is _NOTE)
+            label = match[1] or match[2]
+            while not match[1] and label in used and used[label] == listed:  # "1." again counts up
+                label = str(int(label) + 1)
+            used[label] = listed
+            end = _end(lines, first, lazy=listed is not None or match.re is _NOTE)
             yield label, first, end, match[match.lastindex or 1]
 
 

@@ -128,6 +128,17 @@ def test_a_list_of_sources_says_nothing(text: str, lang: str) -> None:
          ["Wisła ma źródła w Beskidach.", "Kraków leży nad Wisłą."]),
         ("It is so.\n\n3. References\nA. Author, A Book", "en", ["It is so."]),
         ("It is so.\n\n**Sources:** [1] A book, [2] a page\n\nIt was so.", "en", ["It is so.", "It was so."]),
+        (
+            "## A\n\nIt is so [1].\n\nSources:\n- [1] A book\n\n## B\n\nIt was so [2].\n\nSources:\n- [2] A page",
+            "en",
+            ["It is so.", "It was so."],
+        ),
+        (
+            "It is so [1].\n\nSources:\n- [1] A book\n  of many pages.\n\nA page\n> It was not so, as it is."
+            "\n\nIt was so, and will be [1].",
+            "en",
+            ["It is so.", "It was so, and will be."],
+        ),
         ("It is so.\n\nSource:\nhttps://x.org", "en", ["It is so."]),
     ],
 )  # fmt: skip

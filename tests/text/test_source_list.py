@@ -72,8 +72,19 @@ def test_a_thousand_sources_and_empty_lines() -> None:
 
 
 def test_a_source_named_twice_is_an_error_with_its_line() -> None:
-    with pytest.raises(RecordError, match=r"^4: source \[\^a\] stands on line 3, too$"):
+    with pytest.raises(RecordError, match=r"^4: source \[\^a\] stands on line 3, too; give each source its own"):
         read_report("A[^a].\n\n[^a]: x\n[^a]: y\n", range(1, 99))
+
+
+def test_each_section_may_list_its_sources() -> None:
+    text = "A [1].\n\nSources:\n- [1] One.\n- [2] Two.\n\n## Next\n\nB [3].\n\nSources:\n- [3] Three.\n- [2] Two.\n"
+    report = read_report(text, range(1, 99))
+    assert [(source.label, source.line, source.text) for source in report.sources] == [
+        ("1", 4, "One."), ("2", 5, "Two."), ("3", 12, "Three."),
+    ]  # fmt: skip
+    assert report.text.split() == ["A", "[1].", "##", "Next", "B", "[3]."]
+    with pytest.raises(RecordError, match=r"^12: source \[1\] stands on line 4, too"):
+        read_report(text.replace("- [3] Three", "1. Three"), range(1, 99))
 
 
 HTML = """<!doctype html><html><head><title>R &amp; S</title><style>p{}</style></head>
