@@ -48,7 +48,8 @@ def load_report(path: Path, lang: str | None, pages: Path | None) -> LoadedRepor
         raise RecordError(f"{path}:{error}") from None
     if not report.sources:
         raise RecordError(
-            f"{path}:1: expected sources (a numbered list under “Sources”, footnotes or link definitions), got none"
+            f"{path}:1: expected sources (a numbered list under “Sources”, footnotes, link definitions, or links in "
+            "parentheses, “([title](https://...))”), got none"
         )
     documents, problems = [], []
     for source in report.sources:

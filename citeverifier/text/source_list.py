@@ -2,6 +2,7 @@
 
 A source stands in a numbered list under "Sources" ("1. ...", "[1] ..."), in a footnote ("[^1]: ...") or in a link's
 definition ("[1]: ..."). Its text is what a link in it leads to, what a quote (">") below it says, or the entry itself.
+A report without any of these cites the pages that its links in parentheses lead to, "([title](https://...))".
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _LINK = re.compile(
     r"\[([^\]\n]*)\]\((?![\s)]|<>)(<[^>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)[^)\n]*\)"  # "[title](target)"
     r"|<?(https?://[^\s<>]+)"
 )
+_CITING = re.compile(r"\((?:\[[^\[\]\n]*\]\(https?://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)[,;]?[ \t]*)+\)")
 _NAMED = re.compile(r"\[([^\[\]\n]{1,200})\](?=(?:\[([^\[\]\n]{1,200})\])?)")  # "[label]", and what follows at once
 _BEGINS_ENTRY = re.compile(r"[-*+•|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
 _HEADING_NUMBER = re.compile(r"\A[\s#*_]*\d{1,2}[.)]\s+")
@@ -80,6 +82,8 @@ def read_report(text: str, places: Sequence[int]) -> Report:
         lines[first:end] = [""] * (end - first)
     for listed in lists:
         lines[listed.start : listed.stop] = [""] * len(listed)
+    if not sources:
+        return _linked(text, places)
     numbers = {label.removeprefix("^") for label in sources}
     if numbers == {str(number) for number in range(1, len(sources) + 1)}:
         sources = dict(sorted(sources.items(), key=lambda item: int(item[0].removeprefix("^"))))
@@ -200,6 +204,23 @@ def _source(label: str, line: int, said: str, below: list[str]) -> Source:
     else:
         target, title = (path[1], "") if path else (None, "")
     return Source(label, line, title, target, quoted or ("" if target else entry))
+
+
+def _linked(text: str, places: Sequence[int]) -> Report:
+    """A report without a list, whose sources are the pages that its links in parentheses lead to."""
+    closed = read_markdown(text).closed
+    sources: dict[str, Source] = {}
+
+    def markers(match: re.Match[str]) -> str:
+        if not is_apart(closed, match.start(), match.start() + 1):  # code
+            return match[0]
+        line = places[text.count("\n", 0, match.start())]
+        targets = list(dict.fromkeys(link[2].partition("#")[0] for link in _LINK.finditer(match[0])))
+        for target in targets:
+            sources.setdefault(target, Source(target, line, "", target, ""))
+        return "".join(f"[{list(sources).index(target) + 1}]" for target in targets)
+
+    return Report(_CITING.sub(markers, text), tuple(sources.values()), tuple(sources))
 
 
 def _renumbered(text: str, labels: list[str]) -> str:

@@ -53,6 +53,11 @@ More[^v].
         ("B [1].\n\n[2]: two.txt\n[1]: <one.txt>\n", "B [1].", "1 2", [("", "one.txt", ""), ("", "two.txt", "")]),
         ("C [1].\n\nSources:\n1. [T](): so.", "C [1].", "1", [("", None, "[T](): so.")]),  # a link that leads nowhere
         ("No sources [1].", "No sources [1].", "", []),
+        (
+            "A ([x.y](https://x.y/a_(b)#c)). B, see [Z](https://z.z/). C. ([x](https://x.y/a_(b)), [w](http://w.w)) `([c](https://c.c))`",
+            "A [1]. B, see [Z](https://z.z/). C. [1][2] `([c](https://c.c))`", "https://x.y/a_(b) http://w.w",
+            [("", "https://x.y/a_(b)", ""), ("", "http://w.w", "")],
+        ),
     ],
 )  # fmt: skip
 def test_reports(text: str, shown: str, labels: str, sources: list[tuple[str, str | None, str]]) -> None:
@@ -62,7 +67,8 @@ def test_reports(text: str, shown: str, labels: str, sources: list[tuple[str, st
     assert report.labels == tuple(labels.split())
     assert [(source.title, source.target, source.text) for source in report.sources] == sources
     for source in report.sources:
-        assert f"[{source.label}]" in text.splitlines()[source.line - 1] or source.label in "123"
+        line = text.splitlines()[source.line - 1]
+        assert f"[{source.label}]" in line or f"({source.label}" in line or source.label in "123"
 
 
 def test_a_thousand_sources_and_empty_lines() -> None:
