@@ -46,6 +46,7 @@ SHELL = {
     "docker",
     "export",
     "git",
+    "grep",
     "hf",
     "jq",
     "python3",
