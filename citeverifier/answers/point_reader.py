@@ -2,9 +2,9 @@
 
 A point closes where its markers cannot change any more: at the first sign behind them that is neither a marker nor
 punctuation ("... long [1]. The" closes at "T"); at the end of the line where the whole line must be known (a marker
-that leads it, begins a sentence or follows words that only lead up to it, "According to [1]"; a table, code or emphasis
-that is still open); or at the end of the answer. Where that is depends on the text alone, so that an answer reads the
-same in whatever chunks it comes.
+that leads it, begins a sentence, follows words that only lead up to it, "According to [1]", or stands before the verb
+of its sentence; a table, code or emphasis that is still open); or at the end of the answer. Where that is depends on
+the text alone, so that an answer reads the same in whatever chunks it comes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
-from citeverifier.text.asides import LONGEST, leads_up
+from citeverifier.text.asides import LONGEST, goes_on, leads_up
 from citeverifier.text.language import guess_language, words_of_all
 from citeverifier.text.markers import (
     OPENING,
@@ -103,7 +103,12 @@ class PointReader:
         place = behind.end()
         stops = ends_sentence(before) or any(sign in ".!?" for sign in text[end:place])
         subject = stops and text[place : place + 1].islower()  # "It is so [1]. [2] states that ..."
-        if subject or _needs_line(before):
+        word = re.compile(r"\w*").match(text, place)
+        if (
+            text[place : place + 1].islower() and word and word.end() == len(text) and not self._ended
+        ):  # a verb, perhaps
+            return None
+        if subject or _needs_line(before) or goes_on(text[place : place + LONGEST]):
             newline = text.find("\n", end)
             return newline if newline >= 0 else open_end
         if place == len(text):

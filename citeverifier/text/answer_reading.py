@@ -15,7 +15,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from citeverifier.text.asides import LONGEST, is_aside, lead_in, lead_out, leads_up
+from citeverifier.text.asides import LONGEST, goes_on, is_aside, lead_in, lead_out, leads_up
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, is_apart, remove_markers
@@ -25,6 +25,7 @@ from citeverifier.text.words import words
 
 _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
 _CELL_WORDS = 3  # "approx." in a table says nothing
+_BETWEEN = re.compile(r"\A(?:[\s,;]*(?=[^\s,;])|\s*)")  # a point and what the marker before it cites for
 _STOP = re.compile(rf"[.!?](?![.!?…\d])[{re.escape(CLOSERS)}]*\s*")
 
 
@@ -258,7 +259,8 @@ def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
 def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: str) -> tuple[FactualPoint, ...]:
     """A sentence of the plain text cut behind each run.
 
-    A run before which nothing is claimed ("According to [1], ...", "However, [1] ...") shares the point behind it.
+    A run before which nothing is claimed yet ("According to [1], ...", "A study [1] found ...") shares the point behind
+    it.
     """
     start, end = sentence
     spans: list[Span] = []
@@ -267,6 +269,7 @@ def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: st
         cut = min(max(plain.place(run.start), start), end)
         before = set(words(plain.text[start:cut]))
         leads_in = before <= language(lang).reference_words or leads_up(plain.text[start:cut])
+        leads_in = leads_in or goes_on(plain.text[cut : min(end, cut + LONGEST)])
         leads_in = leads_in and _says(plain.text[cut:end])
         if before and not leads_in:
             spans.append((start, cut))
@@ -278,9 +281,9 @@ def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: st
         spans[-1] = (spans[-1][0], end)
     points = []
     for number, (start, end) in enumerate(spans):
-        said = plain.text[start:end]
-        start += len(said) - len(said.lstrip())
-        text = said.strip()
+        said = plain.text[start:end].rstrip()
+        text = _BETWEEN.sub("", said, count=1)
+        start += len(said) - len(text)
         place = plain.span(start, start + len(text))
         carried: list[MarkerRun | None] = [run for run, owner in zip(runs, owners, strict=True) if owner == number]
         points += [FactualPoint(text, *place, run) for run in carried or [None]]

@@ -53,6 +53,12 @@ def leads_up(text: str) -> bool:
     )
 
 
+def goes_on(text: str) -> bool:
+    """Whether, in any language, what is behind a marker is the verb of what is before: "A study [1] found ..."."""
+    said = text.lstrip()
+    return said[:1].islower() and any(known.predicate.match(said) for known in map(_patterns, LANGUAGES))
+
+
 def is_aside(text: str, lang: str) -> bool:
     """Whether a sentence tells its reader no more than a courtesy, a refusal, or what the documents do not say."""
     known = _patterns(lang)
@@ -74,7 +80,8 @@ def _names(text: str) -> bool:
 @dataclass(frozen=True)
 class _Patterns:
     """`whole` asides; how others `begin`; `nothing` is told there, unless a `claim` follows. Before a marker stand an
-    `introduction` ("However,"), an `opening` ("According to"), or a `place` ("In") where a `verb` follows.
+    `introduction` ("However,"), an `opening` ("According to"), or a `place` ("In") where a `verb` follows. A
+    `predicate` is the verb of what stands there.
     """
 
     lead_in: re.Pattern[str]
@@ -87,6 +94,7 @@ class _Patterns:
     opening: re.Pattern[str]
     place: re.Pattern[str]
     verb: re.Pattern[str]
+    predicate: re.Pattern[str]
 
 
 @cache
@@ -129,6 +137,7 @@ def _patterns(lang: str) -> _Patterns:
         f"{softened}{part['openings']}(?: {sources})?(?: (?:{joins}))?",
         f"{softened}{part['places']}(?: {sources})?",
         part["verbs"],
+        part["predicates"],
     )))  # fmt: skip
 
 

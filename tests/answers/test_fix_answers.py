@@ -182,7 +182,7 @@ PIECES = st.sampled_from([
     "http://x.org ", "|", "| a |\n|---|\n", " ", ":", "  ", "\t", "†", "źródło", "Sources:\n", "```\n", '"', "?", "<b>",
     "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ",
     " states that it is", " found it slow", "However, ", "According to ", "(Source: Document 1)", "[Dokument nr ",
-    "(Doc 2)", "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
+    " is", " isolated", "(Doc 2)", "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
 ])  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 
@@ -208,7 +208,10 @@ def test_a_stream_is_the_batch_whatever_the_chunks(text: str, cuts: list[int], c
         ("It is so. According to [1] the Oder is long. So it is.", ["the Oder is long."]),
         ("Based on documents [1] and [2], the Oder is long.", ["the Oder is long."]),
         ("The Oder is long [1]. However, [2] reports that the Warta is.", ["The Oder is long.", "the Warta is."]),
-        ("The Oder is long [1], while [3] says the Warta is.", ["The Oder is long,", ", while says the Warta is."]),
+        ("The Oder is long [1], while [3] says the Warta is.", ["The Oder is long,", "while says the Warta is."]),
+        ("A study [1] found that the Oder is long [2].", ["A study found that the Oder is long."]),
+        ("Badanie [2] wykazało, że Odra jest długa.", ["Badanie wykazało, że Odra jest długa."]),
+        ("The Oder [1] isolates the Warta.", ["The Oder"]),
         ("The Oder is long [1]. [2] found the Warta long.", ["The Oder is long.", "found the Warta long."]),
     ],
 )

@@ -156,10 +156,10 @@ def test_a_list_of_sources_ends_at_the_next_heading_and_prose_is_none(
         ("[1] It is so.", [("It is so.", (0,))]),
         ("It is so.", [("It is so.", ())]),
         ("A was born [1] and B died [2, 3].", [("A was born", (0,)), ("and B died.", (1, 2))]),
-        ("A was born [1], not in Rome.", [("A was born", (0,)), (", not in Rome.", ())]),
+        ("A was born [1], not in Rome.", [("A was born", (0,)), ("not in Rome.", ())]),
         ("[1] A was born [2].", [("A was born.", (0,)), ("A was born.", (1,))]),
         ("It is so [1].[2]", [("It is so.", (0,)), ("It is so.", (1,))]),
-        ("It is so [1], [2] and [3], not so.", [("It is so", (0, 1, 2)), (", not so.", ())]),
+        ("It is so [1], [2] and [3], not so.", [("It is so", (0, 1, 2)), ("not so.", ())]),
         ("According to [1], A was born.", [("A was born.", (0,))]),
     ],
 )
