@@ -70,19 +70,27 @@ def _said(error: Exception) -> BaseException:
 
 
 def language_of(path: Any) -> str:
-    """The language of the records of a file, or of a folder's JSON lines, "all" where they have several.
+    """The language of the records of a file, or of a folder's files of records, "all" where they have several.
 
     "en" of anything else (names, hub ids).
     """
-    files = [Path(path), *Path(path).glob("*.jsonl")] if isinstance(path, str) else []
-    languages: set[str] = set()
-    for name in files:
-        if name.is_file():
-            with open_text(name) as file:
-                languages |= {
-                    found.decode() for line in file for found in re.findall(rb'(?<!\\)"lang":\s*"(\w+)"', line)
-                }
+    given = Path(path) if isinstance(path, str) else Path()
+    folder = sorted(given.iterdir()) if isinstance(path, str) and given.is_dir() else []
+    files = [given, *(file for file in folder if file.name.endswith((".jsonl", ".jsonl.gz", ".parquet")))]
+    languages = {lang for file in files if file.is_file() for lang in _languages(file)}
     return "all" if len(languages) > 1 else next(iter(languages), "en")
+
+
+def _languages(file: Path) -> set[str]:
+    if file.suffix == ".parquet":
+        from citeverifier.data.rows import parquet_rows
+
+        try:
+            return {row["lang"] for row in parquet_rows(file, wanted=("lang",)) if row.get("lang")}
+        except ValueError:  # no parquet: the program says so when it reads the data
+            return set()
+    with open_text(file) as lines:
+        return {found.decode() for line in lines for found in re.findall(rb'(?<!\\)"lang"\s*:\s*"(\w+)"', line)}
 
 
 def _data_path(_root_: DictConfig) -> Any:

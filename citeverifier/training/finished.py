@@ -1,4 +1,4 @@
-"""A finished run: what training returns, and its report in the run's folder (training.json)."""
+"""A run's folder: what training returns, its report (training.json), and what an unfinished run goes on from."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 REPORT = "training.json"
 CHECKPOINTS = "checkpoints"  # the folder of intermediate checkpoints
+STARTED = "run.json"  # in it: the settings that the run was started with
 NOT_COMPARED = frozenset({"resume", "output_dir", "report_to_wandb"})  # options that leave the result as it is
 NAMED = 3  # differing settings that an error names
 SHOWN = 200  # characters of a value in an error
@@ -44,29 +45,41 @@ class Trained:
 def finished_before(options: TrainingOptions, data: Mapping[str, Any], *, verifier: bool = True) -> Trained | None:
     """The finished run in the folder of a run that is resumed; None where there is none, or a new run is asked for.
 
-    Raises ValueError where the finished run had other options, or other `data`, than are asked for.
+    Raises ValueError where the run there, finished or not, had other options, or other `data`, than are asked for.
     """
     folder = Path(options.output_dir)
-    if not options.resume or not (folder / REPORT).is_file():
+    finished = (folder / REPORT).is_file()
+    told = folder / REPORT if finished else folder / CHECKPOINTS / STARTED
+    if not options.resume or not told.is_file():
         return None
-    report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+    report = json.loads(told.read_text(encoding="utf-8"))
     asked = json.loads(json.dumps({"training": _compared(asdict(options)), "data": dict(data)}))
     found = {"training": _compared(report.get("options", {})), "data": report.get("data", {})}
     if differing := list(islice(_differences(found, asked), NAMED)):
         raise ValueError(
-            f"{folder}: resume=true expected the settings of the finished run there, {', '.join(differing)}; "
-            "give another output_dir, or resume=false to train anew in this one"
+            f"{folder}: resume=true expected the settings of the {'' if finished else 'un'}finished run there, "
+            f"{', '.join(differing)}; give another output_dir, or resume=false to train anew in this one"
         )
+    if not finished:
+        return None
     log.info("%s holds a finished run; nothing to resume", folder)
     return Trained(
         folder, report["dev"], report["seconds"], report.get("dropped", 0), report.get("throughput", {}), verifier
     )
 
 
-def start_anew(folder: Path) -> None:
-    """Remove what says that an earlier run in the folder is finished, and that run's intermediate checkpoints."""
-    (folder / REPORT).unlink(missing_ok=True)
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+def start(options: TrainingOptions, data: Mapping[str, Any]) -> None:
+    """Note the run's settings; a new one first removes what says that an earlier one is finished, and its checkpoints.
+
+    A resumed run goes on from them, and has had its settings compared.
+    """
+    folder = Path(options.output_dir)
+    if not options.resume:
+        (folder / REPORT).unlink(missing_ok=True)
+        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    (folder / CHECKPOINTS).mkdir(parents=True, exist_ok=True)
+    settings = {"options": asdict(options), "data": dict(data)}
+    (folder / CHECKPOINTS / STARTED).write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")
 
 
 def _compared(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def train_matching(
     model.head = MeanOfMatches()
     trainer = matching_trainer(model, tokenizer, options, contrasts["train"], contrasts["dev"])
     ranked_before = trainer.evaluate()["eval_ranked"]
-    trainer.run()
+    trainer.run(data or {})
     dev = {"ranked": trainer.evaluate()["eval_ranked"], "ranked_before": ranked_before}
     folder = Path(options.output_dir)
     trained = Trained(folder, dev, time.perf_counter() - started, throughput=trainer.speed(), verifier=False)

@@ -73,7 +73,7 @@ def train(
     )
     start_head(model, inputs, train_set, options)
     trainer = ordinal_trainer(model, inputs, options, train_set, dev_set)
-    trainer.run()
+    trainer.run(data or {})
     predicted = trainer.predict(trainer.eval_dataset)
     seconds = time.perf_counter() - started
     fitted = _fitted(predicted, options, reads)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, Traini
 from citeverifier.models.device import native_bf16
 from citeverifier.processes import world_size
 from citeverifier.training.build import build_optimizer
-from citeverifier.training.finished import CHECKPOINTS, last_whole, start_anew
+from citeverifier.training.finished import CHECKPOINTS, last_whole, start
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.throughput import Throughput
 
@@ -92,13 +92,13 @@ class VerifierTrainer(Trainer):
         loss: Tensor = super().training_step(model, inputs, num_items_in_batch)
         return loss
 
-    def run(self) -> None:
-        """Train; a resumed run goes on from the last whole intermediate checkpoint, one of no steps stays as it is.
+    def run(self, data: Mapping[str, Any]) -> None:
+        """Train on what `data` describes; a resumed run goes on from the last whole intermediate checkpoint.
 
-        A new run first removes what says that an earlier one in its folder is finished.
+        A run of no steps stays as it is.
         """
-        if not self.options.resume and self.is_world_process_zero():
-            start_anew(Path(self.options.output_dir))
+        if self.is_world_process_zero():
+            start(self.options, data)
         if not self.args.max_steps:
             return
         folder = Path(self.options.output_dir) / CHECKPOINTS

@@ -471,13 +471,21 @@ def test_a_dev_file_is_divided_only_for_what_is_trained_on_it(tmp_path: Path, pa
 
 
 def test_a_file_tells_its_language(tmp_path: Path, pairs: list[Pair]) -> None:
+    from datasets import Dataset
+
     polish = [replace(pair, id=f"{pair.id}-pl", lang="pl") for pair in pairs]
     for name, records in (("en.jsonl", pairs), ("pl.jsonl", polish), ("both.jsonl", [*pairs, *polish])):
         write_jsonl(tmp_path / name, map(pair_to_json, records))
     (tmp_path / "none.jsonl").write_text("{}\n", encoding="utf-8")
+    (tmp_path / "spaced.jsonl").write_text('{"lang" : "pl"}\n', encoding="utf-8")
+    Dataset.from_list([{"lang": "pl"}, {"lang": "en"}]).to_parquet(tmp_path / "rows.parquet")
+    Dataset.from_list([{"id": "a"}]).to_parquet(tmp_path / "nothing.parquet")
     told = {file.name.partition(".")[0]: language_of(str(file)) for file in tmp_path.iterdir()}
-    assert told == {"en": "en", "pl": "pl", "both": "all", "none": "en"}
+    assert told == {"en": "en", "pl": "pl", "both": "all", "none": "en", "spaced": "pl", "rows": "all", "nothing": "en"}
     assert language_of(str(tmp_path)) == "all", "a folder, as data_gen leaves it"
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "rows.parquet").rename(tmp_path / "parts" / "train.parquet")
+    assert language_of(str(tmp_path / "parts")) == "all"
     assert {language_of(name) for name in (None, "mini", "org/name")} == {"en"}
 
 

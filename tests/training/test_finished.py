@@ -13,7 +13,7 @@ import pytest
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
-from citeverifier.training.finished import CHECKPOINTS, REPORT, Trained, finished_before, write_report
+from citeverifier.training.finished import CHECKPOINTS, REPORT, STARTED, Trained, finished_before, start, write_report
 from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
 from citeverifier.training.ordinal_training import train
 
@@ -44,7 +44,11 @@ def test_the_same_settings_resume_a_finished_run(options: TrainingOptions) -> No
     ],
 )  # fmt: skip
 def test_other_settings_are_named(changed: Any, data: Any, told: str, options: TrainingOptions) -> None:
-    with pytest.raises(ValueError, match=re.escape(told)):
+    with pytest.raises(ValueError, match=rf"of the finished run there, .*{re.escape(told)}"):
+        finished_before(replace(options, **changed), data)
+    start(replace(options, resume=False), DATA)  # as if killed
+    assert finished_before(options, DATA) is None
+    with pytest.raises(ValueError, match=rf"of the unfinished run there, .*{re.escape(told)}"):
         finished_before(replace(options, **changed), data)
 
 
@@ -65,4 +69,4 @@ def test_a_new_run_that_is_cut_off_leaves_nothing_to_take_for_finished(
             pairs, pairs, TrainingOptions(str(tmp_path), "late_interaction", Backbone(str(tiny("bert"))), max_steps=1)
         )
     assert not (tmp_path / REPORT).exists()
-    assert not (tmp_path / CHECKPOINTS).exists()
+    assert [path.name for path in (tmp_path / CHECKPOINTS).iterdir()] == [STARTED]
