@@ -57,9 +57,10 @@ class UnsupportedSpans(Scheme):
         for pair in records:
             supported = pair.reaches(Support.FULL)
             if supported is None or supported == bool(pair.unsupported):
+                least = "null" if pair.support_min is None else pair.support_min.label
                 raise RecordError(
                     f"scheme={self.name}: expected pairs labelled full, or below it with spans in 'unsupported', got "
-                    f"{pair.id!r} with support_min={pair.support_min!r}, unsupported={list(pair.unsupported)}"
+                    f"{pair.id!r} with support_min={least}, unsupported={list(pair.unsupported)}"
                 )
             asked = pair if self.context else replace(pair, context=None)
             setting = pair.kind.removeprefix("labelled:")

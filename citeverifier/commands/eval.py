@@ -47,15 +47,14 @@ def run(config: DictConfig) -> Path:
 
     folder = Path(HydraConfig.get().runtime.output_dir)
     scheme = instantiate(config.scheme)
-    records = records_of(config)
-    records = check_records(scheme, limited(records, config.limit, config.seed), config)
+    records = check_records(scheme, records_of(config), config)
     verifier = instantiate(config[scheme.config_group], _convert_="all")
     check_served(scheme, verifier, records)
     if config.audit:
         check_auditable(scheme)
     data = {"path": str(config.data.get("path", "")), "split": config.data.get("split")} | asdict(fingerprint(records))
     identity = _identity(config, data["sha256"], verifier)
-    fitting, identity["fit"] = noted(fitting_data(config, share_files=_needs_training(verifier)))
+    fitting, identity["fit"] = noted(fitting_data(config, share_files=_needs_training(verifier)), records)
     if config.resume and _finished(folder, identity, fitting):
         print(f"resume: {folder} holds this run already, skipped")
         return folder
@@ -66,6 +65,7 @@ def run(config: DictConfig) -> Path:
         print(_dry_run(cost + fitted.cost))
         return folder
     if rank() == 0:
+        _clear(folder)
         write_predictions(folder / "predictions.jsonl", predictions, scheme.name)
         if any(prediction.answers for prediction in predictions):
             write_answers(folder / "answers.jsonl", predictions, scheme.name)
@@ -85,20 +85,10 @@ def run(config: DictConfig) -> Path:
     return folder
 
 
-def limited(records: list[Any], limit: int | None, seed: int) -> list[Any]:
-    """The records of `limit` whole examples drawn by seed, in their order: all languages and pairs of each."""
-    import random
-
-    from citeverifier.records import Pair
-
-    if limit is None:
-        return records
-    if limit < 1:
-        raise ValueError(f"limit: expected at least 1 example, or null for all, got {limit}")
-    names = [record.example if isinstance(record, Pair) else record.id for record in records]
-    distinct = sorted(set(names))
-    chosen = set(random.Random(seed).sample(distinct, min(limit, len(distinct))))
-    return [record for record, name in zip(records, names, strict=True) if name in chosen]
+def _clear(folder: Path) -> None:
+    """Remove an earlier run's files, what says that it is whole first."""
+    for name in ("provenance.json", "metrics.json", "answers.jsonl", *(path.name for path in folder.glob("audit_*"))):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _report(folder: Path, scheme: Any, summary: dict[str, Any], predictions: Any, identity: dict[str, Any]) -> None:
@@ -139,23 +129,34 @@ def fitting_data(config: DictConfig, *, share_files: bool = False) -> FittingDat
     specs = [SourceSpec.parse(spec) for spec in named(config)]
 
     def records(role: str) -> list[Any]:
-        return [record for spec in specs for record in read(spec, role, config.lang, share_files=share_files)]
+        found = [record for spec in specs for record in read(spec, role, config.lang, share_files=share_files)]
+        if not found:
+            raise ValueError(
+                f"lang={config.lang}: expected {role} records in that language in fit=[{source}], got none"
+            )
+        return found
 
     source = ", ".join(dict.fromkeys(spec.data for spec in specs))
     ask = partial(dev_questions, seed=config.seed)
     return FittingData(source, records, instantiate(config.pairs.build), ask, config.calibrate)
 
 
-def noted(data: FittingData) -> tuple[FittingData, dict[str, str]]:
-    """The same data, and what a run has read of it so far: a hash a role."""
+def noted(data: FittingData, tested: Sequence[Record]) -> tuple[FittingData, dict[str, str]]:
+    """The same data, and what a run has read of it so far: a hash a role; it warns where that is tested, too."""
     from dataclasses import replace
 
     from citeverifier.data.load import fingerprint
 
     hashes: dict[str, str] = {}
+    groups = {record.group for record in tested}
 
     def records(role: str) -> Sequence[Record]:
         found = data.read(role)
+        if shared := groups & {record.group for record in found}:
+            log.warning(
+                "fit=[%s]: expected other data than is tested, got %d of the %d groups tested, such as %r: the numbers "
+                "will be too good; name dev data with fit=[...]", data.source, len(shared), len(groups), min(shared),
+            )  # fmt: skip
         hashes[role] = fingerprint(found).sha256
         return found
 

@@ -15,8 +15,8 @@ SHARES = (
     "scheme.jaccard", "scheme.broken", "scheme.twins", "correction.weight", "correction.layers",
 )  # fmt: skip
 COUNTS = (
-    "data.dev_limit", "verifier.k", "verifier.candidates", "verifier.batch_size", "verifier.concurrency",
-    "scheme.chunk_words", "correction.candidates",
+    "data.dev_limit", "data.rows", "data.questions", "verifier.k", "verifier.candidates", "verifier.batch_size",
+    "verifier.concurrency", "scheme.chunk_words", "correction.candidates",
 )  # fmt: skip
 
 
@@ -36,6 +36,8 @@ def check_settings(config: DictConfig, config_name: str) -> None:
         value = config.get(key)
         if isinstance(value, str | float | bool):  # paper's `limit` is a mapping
             raise ValueError(f"{key}: expected a whole number, such as {example}, got {value!r}")
+    if isinstance(limit := config.get("limit"), int) and limit < 1:
+        raise ValueError(f"limit: expected at least 1 example, or null for all, got {limit}")
     for keys, kinds, least, most, what in (
         (SHARES, (int, float), 0, 1, "a number from 0 to 1"),
         (COUNTS, (int,), 1, float("inf"), "a whole number from 1 on"),

@@ -6,16 +6,19 @@ Together with the entry points, the only place that sees Hydra's configs.
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from inspect import signature
 from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
-from hydra.utils import instantiate
+from hydra.utils import get_method, instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import InterpolationResolutionError
 
@@ -68,15 +71,18 @@ class SourceSpec:
         if "data" not in spec:
             raise ValueError(f"data.sources: expected a name, a path or a mapping with key 'data', got {dict(spec)}")
         rest = {key: value for key, value in spec.items() if key not in ("data", "weight", "limit", "lang")}
-        limit = spec.get("limit")
-        if limit is not None and (not isinstance(limit, int) or limit < 1):
-            raise ValueError(
-                f"data.sources: {spec['data']}: limit: expected at least 1, or null for all, got {limit!r}"
-            )
+        limit, lang, weight = spec.get("limit"), spec.get("lang"), spec.get("weight", 1.0)
+        for key, value, fits, expected in (
+            ("limit", limit, limit is None or (type(limit) is int and limit >= 1), "at least 1, or null for all"),
+            ("lang", lang, lang in (None, "all", *LANGUAGES), f"all, {' or '.join(LANGUAGES)}"),
+            ("weight", weight, type(weight) in (int, float) and 0 <= weight < inf, "a number from 0 on"),
+        ):
+            if not fits:
+                raise ValueError(f"data.sources: {spec['data']}: {key}: expected {expected}, got {value!r}")
         data, _, name = str(spec["data"]).partition("natural/")
         if not data and name:
             return cls.parse({**spec, "data": "natural", "name": name})
-        return cls(str(spec["data"]), float(spec.get("weight", 1.0)), limit, spec.get("lang"), rest)
+        return cls(str(spec["data"]), float(weight), limit, lang, rest)
 
     @property
     def title(self) -> str:
@@ -102,6 +108,12 @@ def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False,
         resolved: Any = OmegaConf.to_container(OmegaConf.create({"data": settings | source.settings}), resolve=True)
     except InterpolationResolutionError:
         raise ValueError(f"{source.data}: {_NO_FOLDER}") from None
+    known = signature(get_method(resolved["data"]["_target_"])).parameters
+    if unknown := [key for key in source.settings if key not in known]:
+        raise ValueError(
+            f"data.sources: {source.data}: expected settings among weight, limit, lang, {', '.join(known)}, got "
+            f"{', '.join(unknown)}"
+        )
     records: list[Record] = instantiate(resolved["data"], _convert_="all")
     wanted = {lang, source.lang or "all"} - {"all"}
     return [record for record in records if wanted <= {record.lang}]
@@ -178,8 +190,14 @@ def training_data(config: Any) -> TrainingData:
     dev_specs = specs if dev is None else [SourceSpec.parse(spec) for spec in dev]
     part = partial(_reachable, lang=config.lang, share_files=dev is None, form=recipe.form)
 
-    def fitting(records: Sequence[Record]) -> tuple[list[Pair], dict[str, int]]:
-        return usable(to_pairs(records, build), recipe.most_documents, recipe.binary)
+    def fitting(records: Sequence[Record], name: str) -> tuple[list[Pair], dict[str, int]]:
+        pairs = to_pairs(records, build)
+        if unlabelled := [pair.id for pair in pairs if pair.support_min is None]:
+            raise ValueError(
+                f"{name}: expected labelled pairs (support_min and support_max), got {len(unlabelled)} of {len(pairs)} "
+                f"without, the first {unlabelled[0]!r}"
+            )
+        return usable(pairs, recipe.most_documents, recipe.binary)
 
     dev_records = [part(spec, "dev") for spec in dev_specs] if dev is not None else _held_back(specs, part)
     guarded = list(chain.from_iterable(dev_records))
@@ -191,7 +209,7 @@ def training_data(config: Any) -> TrainingData:
         whole = dev is None and not dev_records[number]  # a file too small to have a part for dev
         taken = part(source, "train", share_files=dev is None and not whole)
         records, leaks = drop_leaks(taken, guarded)
-        pairs, unusable = fitting(records)
+        pairs, unusable = fitting(records, source.title)
         pairs = take(pairs, source.limit, seed)
         train += weigh(pairs, source.weight, data["kind_weights"])
         report["sources"].append(
@@ -207,7 +225,7 @@ def training_data(config: Any) -> TrainingData:
         )
     dev_pairs: list[Pair] = []
     for spec, held in zip(dev_specs, dev_records, strict=True):  # a source's own limit is of training pairs
-        dev_pairs += take(fitting(held)[0], None if dev is None else spec.limit, seed)
+        dev_pairs += take(fitting(held, spec.title)[0], None if dev is None else spec.limit, seed)
         if held or dev is not None:
             report["dev"].append({"data": spec.title, "of": _form(held)} | asdict(fingerprint(held)))
     dev_pairs = take(dev_pairs, data["dev_limit"], seed)
@@ -215,7 +233,7 @@ def training_data(config: Any) -> TrainingData:
     makers = {"edited sentences": (edited_sentences, data["edits"]), "pages": (pages, data["pages"])}
     made = {name: make(train, round(share * len(train)), seed) for name, (make, share) in makers.items() if share}
     for name, found in made.items():
-        kept, _ = fitting(drop_leaks(found, guarded)[0])
+        kept, _ = fitting(drop_leaks(found, guarded)[0], name)
         report["made"][name] = len(kept)
         train += weigh(kept, 1.0, data["kind_weights"])
     titled = vary_titles(train, data["titles"]["dropped"], data["titles"]["replaced"], seed)
@@ -271,19 +289,31 @@ def _reachable(spec: SourceSpec, role: str, lang: str, **settings: Any) -> list[
         raise ConnectionError(f"{spec.title}: {error.__cause__}\n{_OFFLINE}") from error
 
 
+def limited(records: list[Any], limit: int | None, seed: int) -> list[Any]:
+    """The records of `limit` whole examples drawn by seed, in their order: all languages and pairs of each."""
+    if limit is None:
+        return records
+    names = [record.example if isinstance(record, Pair) else record.id for record in records]
+    distinct = sorted(set(names))
+    chosen = set(random.Random(seed).sample(distinct, min(limit, len(distinct))))
+    return [record for record, name in zip(records, names, strict=True) if name in chosen]
+
+
 def check_records(scheme: Any, records: list[Record], config: Any) -> list[Record]:
-    """The records in the form that a scheme takes, in the language asked; raises ValueError saying what fits.
+    """The records in the form that a scheme takes, in the language asked, `limit` of them; ValueError says what fits.
 
     `pairs`, `support_levels` and `unsupported_spans` take pairs (and build them from examples), the others examples.
     """
     chosen = [record for record in records if config.lang in ("all", record.lang)]
     if not chosen:
         raise ValueError(f"lang={config.lang}: expected records in that language, got none of {len(records)}")
+    chosen = limited(chosen, config.limit, config.seed)
     if scheme.takes_pairs:
         return list(to_pairs(chosen, instantiate(config.pairs.build)))
     if any(isinstance(record, Pair) for record in chosen):
+        name = config.data.get("path") or HydraConfig.get().runtime.choices.get("data")
         raise ValueError(
             f"scheme={scheme.name}: expected examples (a question with documents and statements), got pairs from "
-            f"{config.data.get('path')}; score a pair file with scheme=pairs or scheme=support_levels"
+            f"{name}; score a pair file with scheme=pairs or scheme=support_levels"
         )
     return chosen

@@ -40,7 +40,12 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
         "use_safetensors": None if backbone.allow_pickle else True,
         "weights_only": True,
     }
-    limit = position_limit(AutoConfig.from_pretrained(path, **common))
+    try:
+        limit = position_limit(AutoConfig.from_pretrained(path, **common))
+    except (OSError, ValueError) as error:
+        raise FileNotFoundError(
+            f"backbone.name={backbone.name}: expected a model's folder or a hub id that can be reached, got: {error}"
+        ) from error
     if options.reader and options.shape != "late_interaction":
         raise ValueError(f"training.reader: expected model=late_interaction, got {options.shape}")
     if options.max_length > limit:

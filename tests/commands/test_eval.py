@@ -19,7 +19,8 @@ from own_process import REPOSITORY, alone, imported
 from sklearn.metrics import f1_score, roc_auc_score
 
 from citeverifier.commands.entry import language_of
-from citeverifier.commands.eval import depends_on, fitting_data, limited
+from citeverifier.commands.eval import depends_on, fitting_data
+from citeverifier.commands.sources import limited
 from citeverifier.data.mini import load_mini
 from citeverifier.records import Pair, Support, example_to_json, pair_to_json, write_jsonl
 from citeverifier.verifiers.bm25 import BM25
@@ -497,8 +498,6 @@ def test_a_limit_draws_whole_examples_by_seed(pairs: list[Pair]) -> None:
     assert drawn == [example for example in examples if example in drawn] == limited(examples, 5, 13)
     assert drawn != limited(examples, 5, 14)
     assert limited(examples, None, 13) == limited(examples, 10_000, 13) == examples
-    with pytest.raises(ValueError, match="limit: expected at least 1 example, or null for all, got 0"):
-        limited(examples, 0, 13)
     some = limited(pairs, 2, 13)
     assert some == [pair for pair in pairs if pair.example in {pair.example for pair in some}]
 
@@ -528,6 +527,13 @@ def test_two_dev_specs_of_one_source_both_count() -> None:
         (("resume=off",), "resume: expected true or false, got 'off'"),
         (("scheme.context=no",), "scheme.context: expected true or false, got 'no'"),
         (("limit=abc",), "limit: expected a whole number, such as 100, or null for all, got 'abc'"),
+        (("limit=0",), "limit: expected at least 1 example, or null for all, got 0"),
+        (("data=hotpotqa", "data.rows=-5"), "data.rows: expected a whole number from 1 on, got -5"),
+        (
+            ("verifier=keyword", "lang=pl", "fit=[pairs.jsonl]"),
+            "lang=pl: expected dev records in that language in fit=",
+        ),
+        (("data=everyday", "scheme=separate"), "scheme=separate: expected examples (a question with documents and "),
         (("seed=x",), "seed: expected a whole number, such as 13, got 'x'"),
         (
             ("scheme=cite_list", "verifier=top_k", "verifier.k=0"),
@@ -556,7 +562,28 @@ def test_a_mistake_is_said_at_once(
     tmp_path: Path, overrides: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CITEVERIFIER_REAL_DATA", raising=False)
-    assert refused(tmp_path, *overrides).startswith(message)
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(pair_to_json(Pair.of("It is.", ["It is."], id="a"))))
+    said = refused(tmp_path, *overrides)
+    assert said.startswith(message)
+    assert "None" not in said
+
+
+def test_data_that_is_fitted_and_tested_is_warned_of(tmp_path: Path, pairs: list[Pair]) -> None:
+    write_jsonl(tmp_path / "mine.jsonl", map(pair_to_json, pairs))
+    done = evaluate(tmp_path, "scheme=pairs", "data.path=mine.jsonl", "verifier=keyword", "fit=[mine.jsonl]")
+    assert "fit=[mine.jsonl]: expected other data than is tested, got" in done.stdout + done.stderr
+    done = evaluate(tmp_path, "scheme=pairs", "data.path=mine.jsonl", "verifier=keyword")
+    assert "expected other data" not in done.stdout + done.stderr
+
+
+def test_a_run_that_is_made_anew_first_removes_what_says_that_it_is_whole(tmp_path: Path) -> None:
+    asked = ("scheme=separate", "verifier=keyword", "limit=4", "hydra.run.dir=one", "resume=true")
+    evaluate(tmp_path, *asked, "audit=true")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("citeverifier.evaluation.reporting.summary.summarise", lambda *_, **__: 1 / 0)
+        run_program("citeverifier.commands.eval", tmp_path, *asked[:2], "limit=5", "hydra.run.dir=one")
+    assert sorted(path.name for path in (tmp_path / "one").glob("*.json*")) == ["predictions.jsonl"]
+    assert "skipped" not in evaluate(tmp_path, *asked).stdout
 
 
 def test_a_sweep_names_all_jobs_that_failed(tmp_path: Path) -> None:

@@ -152,6 +152,10 @@ def test_a_source_too_small_for_a_part_of_its_own_is_trained_on_where_another_ha
         (["mini"], {"dev": "mini"}, "data.dev: expected a list, data.dev=[mini], got 'mini'"),
         ([], {}, "data.sources: expected at least one source"),
         ([{"data": "mini", "limit": 0}], {}, "mini: limit: expected at least 1, or null for all, got 0"),
+        ([{"data": "mini", "weight": -1}], {}, "mini: weight: expected a number from 0 on, got -1"),
+        ([{"data": "mini", "weight": None}], {}, "mini: weight: expected a number from 0 on, got None"),
+        ([{"data": "mini", "lang": "de"}], {}, "mini: lang: expected all, en or pl, got 'de'"),
+        ([{"data": "mini", "wieght": 2}], {}, "mini: expected settings among weight, limit, lang, path, split,"),
         (["mini"], {"lang": "de"}, "lang: expected all, en or pl, got 'de'"),
         ([{"data": "mini", "lang": "pl"}], {"lang": "en"}, "lang=en: expected training records in that language"),
     ],
@@ -159,6 +163,14 @@ def test_a_source_too_small_for_a_part_of_its_own_is_trained_on_where_another_ha
 def test_what_is_wrong_with_sources_is_said(sources: Any, more: Any, told: str) -> None:
     with pytest.raises(ValueError, match=re.escape(told)):
         gathered(sources, **more)
+
+
+def test_unlabelled_pairs_are_named_with_their_source(tmp_path: Path, pairs: list[Pair]) -> None:
+    unlabelled = [replace(pair, support_min=None, support_max=None) for pair in pairs]
+    write_jsonl(tmp_path / "mine.jsonl", map(pair_to_json, unlabelled))
+    told = rf"mine\.jsonl: expected labelled pairs .*, got (\d+) of \1 without, the first '{pairs[0].id}'"
+    with pytest.raises(ValueError, match=told):
+        gathered([str(tmp_path / "mine.jsonl")], ["mini"])
 
 
 def _leaking(tmp_path: Path) -> tuple[Path, dict[str, Example]]:
@@ -241,15 +253,23 @@ def test_a_dev_source_may_have_a_limit_of_its_own() -> None:
 # --- languages and records of eval.py ---------------------------------------------------------------------------------
 
 
-def config(lang: str) -> Any:
+def config(lang: str, limit: int | None = None) -> Any:
     build = {"_target_": "citeverifier.data.pair_recipes.ordinal_pairs", "_partial_": True}
-    return OmegaConf.create({"lang": lang, "pairs": {"build": build}, "data": {"path": "mine.jsonl"}})
+    settings = {"lang": lang, "limit": limit, "seed": 13, "pairs": {"build": build}, "data": {"path": "mine.jsonl"}}
+    return OmegaConf.create(settings)
 
 
 def test_schemes_take_examples_in_the_language() -> None:
     mini: list[Any] = load_mini("test")
     assert check_records(Separate(), mini, config("pl")) == load_mini("test", "pl")
     assert check_records(Separate(), mini, config("all")) == mini
+
+
+def test_a_limit_is_of_records_in_the_language() -> None:
+    mixed: list[Any] = [*load_mini("train", "en"), *load_mini("test", "pl")]
+    for limit in (1, 20):
+        chosen = check_records(Separate(), mixed, config("pl", limit))
+        assert (len(chosen), {record.lang for record in chosen}) == (limit, {"pl"})
 
 
 def test_pairs_takes_pairs_and_makes_them_of_examples(pairs: list[Pair]) -> None:

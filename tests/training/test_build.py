@@ -32,6 +32,12 @@ def test_training_goes_on_with_the_head_of_a_late_interaction_checkpoint(
         torch.testing.assert_close(value, state[name])
 
 
+@pytest.mark.parametrize("name", ["/no/such/folder", "nobody/nothing"])
+def test_a_backbone_that_is_not_there_is_named(options: TrainingOptions, name: str) -> None:
+    with pytest.raises(FileNotFoundError, match=f"backbone.name={name}: expected a model's folder or a hub id"):
+        build_model(replace(options, backbone=Backbone(name)))
+
+
 def test_too_long_a_limit_names_the_backbone_s(options: TrainingOptions) -> None:
     with pytest.raises(ValueError, match="at most 512 tokens"):
         build_model(replace(options, max_length=600))

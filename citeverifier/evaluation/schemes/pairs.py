@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from citeverifier.evaluation.schemes.base import DECISIONS, MetricColumn, Scheme
+from citeverifier.evaluation.schemes.base import DECISIONS, MetricColumn, Scheme, Table
 from citeverifier.evaluation.schemes.shares import Share
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
+from citeverifier.metrics.bootstrap import Resamples
 from citeverifier.records import LEVELS, Pair, Support
 
 PART_COLUMNS = (*DECISIONS, MetricColumn("macro_f1", "macro-F1", "mean F1 of both classes"))
@@ -17,6 +19,7 @@ PART_COLUMNS = (*DECISIONS, MetricColumn("macro_f1", "macro-F1", "mean F1 of bot
 @dataclass(frozen=True)
 class Pairs(Scheme):
     """Each pair at each level; a trial counts where its label is decided there. A level at which all agree is left out.
+    `details` count what is not asked.
 
     Settings are "partial" and "full". Pairs labelled with one level exactly also make a three-way classification.
     """
@@ -50,6 +53,22 @@ class Pairs(Scheme):
                 f"scheme=pairs: expected labelled pairs (support_min, support_max), got {len(records)} without"
             )
         return trials
+
+    def details(self, records: Sequence[Pair], predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
+        """How many pairs are asked at no level, or not at one, by reason; nothing where all are asked at both."""
+        asked = {(p.trial.pair.id, p.trial.level) for p in predictions}
+        missing: Counter[str] = Counter()
+        for pair in records:
+            if pair.support_min is None:
+                missing["unlabelled"] += 1
+            else:
+                missing.update(f"not asked at {level.label}" for level in LEVELS if (pair.id, level) not in asked)
+        return {"left_out": dict(missing)} if missing else {}
+
+    def detail_tables(self, details: Mapping[str, Any]) -> Iterator[Table]:
+        """What was left out."""
+        if details:
+            yield "Pairs left out", ["why", "pairs"], [[why, str(n)] for why, n in details["left_out"].items()]
 
     def shares(self, predictions: Sequence[Prediction], *, default: bool) -> list[Share]:
         """three_level_accuracy: full where the full decision is true, else partial where the partial one is, else none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,8 @@ from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.shares import Share
 from citeverifier.evaluation.schemes.trials import Trial
-from citeverifier.records import Pair, Support
+from citeverifier.metrics.bootstrap import resamples
+from citeverifier.records import LEVELS, Pair, Support
 
 NONE, PARTIAL, FULL = Support.NONE, Support.PARTIAL, Support.FULL
 
@@ -48,6 +50,23 @@ def test_pairs_that_decide_nothing_are_an_error(
     with pytest.raises(ValueError, match=r"expected labelled pairs \(support_min, support_max\), got 24 without"):
         Pairs().trials(open_pairs)
     assert len(Pairs().trials([*open_pairs, replace(pairs[0], id="labelled")])) == 2
+
+
+def test_what_is_not_asked_is_counted(pairs: list[Pair]) -> None:
+    labelled = [replace(pair, support_min=FULL, support_max=FULL) for pair in pairs[:2]]
+    refuted = replace(pairs[2], support_min=NONE, support_max=PARTIAL)
+    unlabelled = replace(pairs[3], support_min=None, support_max=None)
+
+    def details(records: list[Pair]) -> dict[str, Any]:
+        trials = Pairs().trials(records)
+        predictions = decide(trials, [1.0] * len(trials), {}, dict.fromkeys(LEVELS, 0.5))
+        return Pairs().details(records, predictions, resamples([]))
+
+    told = details([*labelled, refuted, unlabelled])  # at partial all labels agree
+    assert told == {"left_out": {"not asked at partial": 3, "unlabelled": 1}}
+    [(_, _, rows)] = Pairs().detail_tables(told)
+    assert rows == [["not asked at partial", "3"], ["unlabelled", "1"]]
+    assert (details(labelled), list(Pairs().detail_tables({}))) == ({}, [])
 
 
 def test_context_is_asked_only_where_wanted(pairs: list[Pair]) -> None:
