@@ -16,6 +16,7 @@ _STOPS = tuple(".!?…")
 _LONGEST = 5000  # characters: no sentence that people write has more
 _END = re.compile(r"[.!?…][\"'”’»)\]]*\s+")
 _LONG_END = re.compile(rf"(?<=[^\W\d]{{7}}){_END.pattern}")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")  # soft hyphens, joiners, marks of direction
 _SPACE = re.compile(r"\s+")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"[\d.,:/–-]+|[ivxlc]+")
@@ -41,10 +42,11 @@ def sentences(text: str, lang: str) -> list[str]:
 
 def sentence_spans(text: str, lang: str) -> list[Span]:
     """Where each of the sentences stands, as (start, end)."""
-    places = [place for place, sign in enumerate(text) if not sign.isspace()]  # sentences differ in white space only
+    hidden = {match.start() for match in _INVISIBLE.finditer(text)}  # behind a stop they would hide the sentence's end
+    places = [place for place, sign in enumerate(text) if not sign.isspace() and place not in hidden]
     spans = []
     done = 0
-    for sentence in sentences(text, lang):
+    for sentence in sentences(_INVISIBLE.sub("", text.replace("\u200b", " ")), lang):  # they differ in white space only
         signs = len("".join(sentence.split()))
         spans.append((places[done], places[done + signs - 1] + 1))
         done += signs

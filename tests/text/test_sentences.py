@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from citeverifier.data.mini import load_mini
-from citeverifier.text.sentences import sentences
+from citeverifier.text.sentences import sentence_spans, sentences
 
 # Every text is the list of its sentences.
 TEXTS = [
@@ -226,3 +226,11 @@ def test_a_text_of_any_length_has_the_sentences_of_its_parts(said: str) -> None:
     assert sentences(f"{said} {long}", "en")[0] == sentences(said, "en")[0]
     for text in ("[" * 12000, "(a" * 6000, long):
         assert "".join("".join(sentences(text, "en")).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u2060", "\ufeff", "\u200e", "\u00ad"])
+def test_signs_that_nobody_sees_hide_no_end(sign: str) -> None:
+    text = f"{sign}It is so.{sign} It was{sign} so.{sign}"
+    assert [text[slice(*span)] for span in sentence_spans(text, "en")] == ["It is so.", f"It was{sign} so."]
+    assert sentence_spans(sign, "en") == []
+    assert len(sentence_spans("It is so.\u200bIt was so.", "en")) == 2, "a space, if a narrow one"
