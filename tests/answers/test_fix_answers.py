@@ -92,6 +92,8 @@ def test_numbers_out_of_range_are_replaced() -> None:
     made = fixed("The Oder [9].")
     assert made.text == "The Oder [2]."
     assert (made.changes[0].unknown, made.changes[0].added) == ((9,), (1,))
+    dropped = fixed("Quantum chromodynamics [9].", count="free")
+    assert (dropped.text, dropped.changes[0].changed) == ("Quantum chromodynamics.", True)
 
 
 def test_free_counts_drop_and_add() -> None:
@@ -128,6 +130,7 @@ def test_unscored_points_keep_their_markers() -> None:
     made = fixed("The Warta [1][8]. The Oder [1].", by=method)
     assert made.text == "The Warta [1][8]. The Oder [2]."
     assert [point.reason for point in made.changes] == ["document 1: no answer", None]
+    assert [point.changed for point in made.changes] == [False, True]
 
 
 def test_no_documents() -> None:
