@@ -92,12 +92,18 @@ def test_the_token_comes_from_a_file_or_the_environment(tmp_path: Path, monkeypa
     monkeypatch.setenv("CITEVERIFIER_TOKEN", "from-env")
     assert read_token(tmp_path / "token") == "from-file"
     assert read_token(None) == "from-env"
-    (tmp_path / "token").write_text(" ", encoding="utf-8")
-    with pytest.raises(ValueError, match="token: expected a token, got nothing"):
-        read_token(tmp_path / "token")
+    (tmp_path / "token").write_text("from-file\r\n", encoding="utf-8-sig")
+    assert read_token(tmp_path / "token") == "from-file"
+    for raw, words in ((b" ", "got nothing"), (b"\xef\xbb\xbf", "got nothing"), (b"\xb3", "in UTF-8")):
+        (tmp_path / "token").write_bytes(raw)
+        with pytest.raises(ValueError, match=f"token: expected a token.* {words}"):
+            read_token(tmp_path / "token")
     with served() as (_, address):
         assert post(address)[0] == 401
         assert post(address, "from-env")[0] == 200
+    monkeypatch.setenv("CITEVERIFIER_TOKEN", "\udcb3")  # how Python shows a byte that is not UTF-8
+    with pytest.raises(ValueError, match="CITEVERIFIER_TOKEN: expected a token in UTF-8"):
+        read_token(None)
 
 
 def test_a_body_over_the_limit_gets_its_answer_over_a_socket() -> None:
@@ -123,6 +129,8 @@ WRONG = [
         *((["serve", *options], words) for options, words in WRONG),
         *((["mcp", "--http", *options], words) for options, words in WRONG),
         (["serve", "--model", "keyword", "--token-file", "no-such-file"], "no-such-file"),
+        (["serve", "--model", "keyword", "--timeout", "inf"], "--timeout: expected at most"),
+        (["serve", "--model", "keyword", "--batch-wait", "inf"], "seconds, got inf"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], words: str) -> None:
