@@ -100,12 +100,18 @@ def run_until_signal(config: uvicorn.Config, bound: socket.socket, said: Callabl
     """Say where it listens and serve until SIGINT or SIGTERM."""
     import uvicorn
 
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().shutdown(sockets)
+            if self.force_exit:  # at a second Ctrl-C uvicorn leaves this out: requests would not know why they end
+                await self.lifespan.shutdown()
+
     # uvicorn stops on these signals and raises them again when it is done: then they shall do nothing
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     address, port = bound.getsockname()[:2]
     typer.echo(said(f"http://{f'[{address}]' if ':' in address else address}:{port}"))
-    uvicorn.Server(config).run(sockets=[bound])
+    Server(config).run(sockets=[bound])
 
 
 def listen(host: str, port: int, advice: str | None) -> socket.socket:

@@ -55,13 +55,25 @@ def arrived(address: str) -> float:
     return sum(float(number) for number in re.findall(counted, text, re.MULTILINE))
 
 
-def test_what_is_not_done_in_time_is_counted_and_the_exit_is_clean() -> None:
-    with served("--timeout", "0.5", code=SLOW.replace("0.5", "60")) as (process, address), ThreadPoolExecutor() as pool:
+@pytest.mark.parametrize(
+    ("timeout", "numbers", "status"),
+    [("0.5", [signal.SIGTERM], 504), ("60", [signal.SIGINT, signal.SIGINT], 503)],
+)
+def test_what_is_not_done_in_time_is_counted_and_the_exit_is_clean(
+    timeout: str, numbers: list[signal.Signals], status: int
+) -> None:
+    endless = SLOW.replace("0.5", "60")
+    with served("--timeout", timeout, code=endless) as (process, address), ThreadPoolExecutor() as pool:
         answers = [pool.submit(post, address) for _ in range(2)]
         while arrived(address) < 2:
             time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
-        assert [answer.result()[0] for answer in answers] == [504, 504]
+        for number in numbers:
+            process.send_signal(number)
+            time.sleep(0.3)
+        told = [answer.result() for answer in answers]
+        assert [(code, json.loads(text)["error"]["code"]) for code, text in told] == [
+            (status, {503: "busy", 504: "timeout"}[status])
+        ] * 2
         out, err = process.communicate(timeout=20)
         assert "stopped; 2 requests in flight got no answer: the verifier was not done" in out
         assert (process.returncode, err) == (1, "")
