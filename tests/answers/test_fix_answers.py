@@ -115,6 +115,9 @@ def test_findings_need_thresholds() -> None:
     words = "The Oder is 840 km long"
     assert [fixed(f"{words} [{n}].").changes[0].finding for n in (2, 1)] == ["supported", "wrongly cited"]
     assert fixed("Quantum chromodynamics [1].").changes[0].finding == "not found"
+    low = BySupport(Keyword(), thresholds={Support.PARTIAL: 0.7, Support.FULL: 0.05})
+    weak = [fixed(f"The Oder runs by wide meadows [{n}].", count="free", by=low).changes[0] for n in (2, 1)]
+    assert [(change.after, change.finding) for change in weak] == [((1,), "supported"), ((1,), "wrongly cited")]
     assert fixed(f"{words} [1].", by=ByHand(named)).changes[0].finding is None
 
 
