@@ -215,6 +215,11 @@ class Change(JsonResult):
     json_keys = ("text", "start", "end", "before", "after", "unknown", "score", "finding", "reason")
 
     @property
+    def changed(self) -> bool:
+        """Whether its markers are others now: what is scored keeps none that name no document."""
+        return self.before != self.after or bool(self.unknown and self.reason is None)
+
+    @property
     def added(self) -> tuple[int, ...]:
         """Documents cited after and not before."""
         return tuple(position for position in self.after if position not in self.before)

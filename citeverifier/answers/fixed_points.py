@@ -76,6 +76,7 @@ def _changes(
     cited = list(dict.fromkeys(position for point in claim.points for position in point.positions))
     same = _same_words(claim.listing.documents, cited)
     cited_before = {same[position] for position in cited}
+    chosen = {same[position] for position in wanted or ()}
     if wanted is None:  # equal documents count once
         order = sorted(set(same), key=lambda i: (-scores[i], i not in cited_before, i))
         wanted = tuple(order[: len(cited_before) + sum(len(point.out_of_range) for point in claim.points)])
@@ -83,7 +84,8 @@ def _changes(
         wanted = (*wanted, *(position for position in cited if scores[position] >= threshold))
     finding: Finding | None = None
     if threshold is not None:
-        supporting = {i for i, score in enumerate(scores) if score >= threshold}
+        # where none reaches it, what was chosen may be enough: at a low threshold of full support, or together
+        supporting = {i for i, score in enumerate(scores) if score >= threshold} or chosen
         finding = "supported" if supporting & set(cited) else "wrongly cited" if supporting else "not found"
     values = tuple(float(score) for score in scores)
     after = _places(claim.points, list(dict.fromkeys(same[i] for i in wanted)), same)

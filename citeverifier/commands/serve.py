@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import TIMEOUT_MAX
 from typing import TYPE_CHECKING
 
 import typer
@@ -42,6 +43,10 @@ def serve(
     from citeverifier.server.settings import Settings
 
     check_lang(lang)
+    for name in ("timeout", "batch_wait"):
+        if limits[name] > TIMEOUT_MAX:  # a thread cannot wait longer
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option}: expected at most {TIMEOUT_MAX:.0f} seconds, got {limits[name]:g}")
     settings = Settings(lang=lang, token=read_token(token_file), **limits)  # type: ignore[arg-type]
     bound = listen(host, port, f"set {TOKEN} or --token-file" if settings.token is None else None)
     with plain_errors(ASK_THE_FLOOR):
@@ -95,12 +100,18 @@ def run_until_signal(config: uvicorn.Config, bound: socket.socket, said: Callabl
     """Say where it listens and serve until SIGINT or SIGTERM."""
     import uvicorn
 
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().shutdown(sockets)
+            if self.force_exit:  # at a second Ctrl-C uvicorn leaves this out: requests would not know why they end
+                await self.lifespan.shutdown()
+
     # uvicorn stops on these signals and raises them again when it is done: then they shall do nothing
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     address, port = bound.getsockname()[:2]
     typer.echo(said(f"http://{f'[{address}]' if ':' in address else address}:{port}"))
-    uvicorn.Server(config).run(sockets=[bound])
+    Server(config).run(sockets=[bound])
 
 
 def listen(host: str, port: int, advice: str | None) -> socket.socket:
@@ -121,13 +132,14 @@ def listen(host: str, port: int, advice: str | None) -> socket.socket:
 
 
 def read_token(path: Path | None) -> str | None:
-    """The token of the file, else of the environment, else None; raises ValueError on an empty one."""
-    if path is None:
-        token, where = os.environ.get(TOKEN), TOKEN
-        if token is None:
-            return None
-    else:
-        token, where = path.read_text(encoding="utf-8"), str(path)
-    if not token.strip():
+    """The token of the file, else of the environment, else None; raises ValueError on one that is empty or no text."""
+    if path is None and TOKEN not in os.environ:
+        return None
+    raw, where = (os.fsencode(os.environ[TOKEN]), TOKEN) if path is None else (path.read_bytes(), str(path))
+    try:
+        token = raw.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise ValueError(f"{where}: expected a token in UTF-8") from None
+    if not token:
         raise ValueError(f"{where}: expected a token, got nothing")
-    return token.strip()
+    return token

@@ -17,6 +17,8 @@ from citeverifier.text.language import seems_foreign
 
 PRECISION, RECALL, SUPPORTED = SCORES = ("citation_precision", "citation_recall", "supported_statements")
 
+Names = tuple[str, str, str]  # what a host calls the answer, its documents and its question
+
 
 @cache
 def worker() -> Batcher:
@@ -30,16 +32,16 @@ def worker() -> Batcher:
 
 def asker(
     do: Literal["verify", "cite", "fix"], verifier: CiteVerifier | None, threshold: float | None, lang: str | None,
-    *, names: tuple[str, str],
+    *, names: Names,
 ) -> Callable[..., Future[list[Any]]]:  # fmt: skip
     """A function of an answer, its documents and perhaps its question, as for `to_record`: the one result, some time.
 
     `verifier` None is that of `CiteVerifier.from_pretrained()`; it decides from `threshold` on. Raises ValueError where
-    `do` is nothing that a verifier does.
+    it is none, or `do` is nothing that a verifier does.
     """
     if do not in ("verify", "cite", "fix"):
         raise ValueError(f"expected verify, cite or fix, got {do!r}")
-    at = (verifier or CiteVerifier.from_pretrained()).at(threshold)
+    at = (CiteVerifier.from_pretrained() if verifier is None else checked(verifier)).at(threshold)
     methods: dict[str, Callable[..., Any]] = {
         "verify": at.verify_records, "cite": at.cite_records, "fix": at.fix_records
     }  # fmt: skip
@@ -52,14 +54,24 @@ def asker(
     return ask
 
 
+def checked(verifier: CiteVerifier) -> CiteVerifier:
+    """The verifier that a host hands in; raises ValueError where it is none."""
+    if not isinstance(verifier, CiteVerifier):
+        raise ValueError(
+            f"verifier: expected a CiteVerifier, got {type(verifier).__name__}; CiteVerifier.from_pretrained(NAME) "
+            "loads one"
+        )
+    return verifier
+
+
 def to_record(
-    answer: Any, documents: Any, question: Any = None, lang: str | None = None, *, names: tuple[str, str]
+    answer: Any, documents: Any, question: Any = None, lang: str | None = None, *, names: Names
 ) -> AnswerRecord:
-    """A record of what a host hands in; `names`: what the host calls the answer and its documents.
+    """A record of what a host hands in.
 
     Documents are whatever `CiteVerifier` takes. Warns of an answer in a language without rules; raises RecordError.
     """
-    for name, text, optional in ((names[0], answer, False), ("question", question, True)):
+    for name, text, optional in ((names[0], answer, False), (names[2], question, True)):
         if not isinstance(text, str) and not (optional and text is None):
             raise RecordError(f"{name}: expected a string, got {type(text).__name__}")
     if lang is not None and lang not in LANGUAGES:

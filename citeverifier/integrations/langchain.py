@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from citeverifier.answers.facade import CiteVerifier
 from citeverifier.extras import brought_by
-from citeverifier.integrations.asking import asker, explain, scores_of
+from citeverifier.integrations.asking import Names, asker, explain, scores_of
 from citeverifier.records import RecordError
 
 with brought_by("langchain"):
-    from langchain_core.messages import BaseMessage
+    from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.runnables import Runnable, RunnableLambda
 
 Row = dict[str, Any]
@@ -28,13 +28,13 @@ def citation_step(
     put the new text in the answer's place. The answer is a string or a message; `[1]` is the first document. `batch`
     and `abatch` verify together. `answer`, `documents`, `question` are the keys of the chain's output.
     """
-    ask = asker(do, verifier, threshold, lang, names=(answer, documents))
     keys = (answer, documents, question)
+    ask = asker(do, verifier, threshold, lang, names=keys)
 
     def finish(row: Row, result: Any) -> Row:
         text = row[answer] if do == "verify" else result.text
         if do != "verify" and isinstance(row[answer], BaseMessage):
-            text = row[answer].model_copy(update={"content": result.text})
+            text = _with_text(row[answer], result.text)
         return {**row, answer: text, "citations": result.to_dict()}
 
     def step(row: Row) -> Row:
@@ -54,10 +54,11 @@ def citation_evaluator(
 
     `answer` and `documents` are keys of the target's outputs, `question` one of its inputs.
     """
-    ask = asker("verify", verifier, threshold, lang, names=(answer, documents))
+    keys = (answer, documents, question)
+    ask = asker("verify", verifier, threshold, lang, names=keys)
 
     def citations(inputs: Row, outputs: Row) -> list[Row]:
-        text, sources, asked = _values(outputs, (answer, documents, question))
+        text, sources, asked = _values(outputs, keys)
         if asked is None and isinstance(inputs, Mapping):
             asked = inputs.get(question)
         [result] = ask(text, sources, asked).result()
@@ -66,12 +67,32 @@ def citation_evaluator(
     return citations
 
 
-def _values(row: Any, keys: tuple[str, str, str]) -> tuple[Any, Any, Any]:
+def _values(row: Any, keys: Names) -> tuple[Any, Any, Any]:
     """Answer, documents and question of a row."""
     answer, documents, question = keys
     if not isinstance(row, Mapping) or answer not in row or documents not in row:
         came = f"the keys {', '.join(map(str, row))}" if isinstance(row, Mapping) else type(row).__name__
         raise RecordError(f"expected a mapping with the keys {answer!r} and {documents!r}, got {came}")
-    # str: what LangChain gives warns when it is called, as a method would be
-    text = str(row[answer].text) if isinstance(row[answer], BaseMessage) else row[answer]
+    text = _text(row[answer]) if isinstance(row[answer], BaseMessage) else row[answer]
     return text, row[documents], row.get(question)
+
+
+def _text(message: BaseMessage) -> str:
+    # str: what LangChain gives warns when it is called, as a method would be
+    return str(message.text)
+
+
+def _with_text(message: BaseMessage, text: str) -> BaseMessage:
+    """The message with another text, all of it where its first was; what else it holds (reasoning, tools) stays."""
+    if text == _text(message):
+        return message
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": text})
+    content: list[str | Row] = []
+    for block in message.content:
+        if not AIMessage([block]).text:
+            content.append(block)
+        elif text:
+            content.append(text if isinstance(block, str) else {**block, "text": text})
+            text = ""
+    return message.model_copy(update={"content": content})

@@ -32,7 +32,7 @@ class CitationEvaluator(BaseEvaluator):  # type: ignore[misc]
         if score not in SCORES:
             raise ValueError(f"score: expected one of {', '.join(SCORES)}, got {score!r}")
         self._score = score
-        self._ask = asker("verify", verifier, threshold, lang, names=("response", "contexts"))
+        self._ask = asker("verify", verifier, threshold, lang, names=("response", "contexts", "query"))
 
     def _get_prompts(self) -> dict[str, Any]:
         return {}
@@ -60,7 +60,7 @@ def citation_fixer(
     The source nodes stay as they are, `[1]` is the first; `metadata["citations"]` tells the changes (`to_dict()`;
     docs/verify.md). A streaming response is read first: `response.get_response()`.
     """
-    ask = asker("fix", verifier, threshold, lang, names=("response", "source_nodes"))
+    ask = asker("fix", verifier, threshold, lang, names=("response", "source_nodes", "query"))
 
     def fix(response: Response) -> Response:
         if not isinstance(response, Response):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Strict, create_model
 
 import citeverifier
 from citeverifier.answers.answer_record import AnswerRecord
@@ -23,11 +25,15 @@ from citeverifier.text.language import guess_language
 with brought_by("mcp"):
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.mcpserver.tools import Tool
     from mcp.types import ToolAnnotations
 
 Verified = model_of(VerifiedAnswer)
 Rewritten = model_of(RewrittenAnswer)
 Judged = model_of(Judgement)
+Threshold = Annotated[Probability, Strict()]  # as over HTTP: neither true nor "0.8"
+
+_HINTS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
 _INSTRUCTIONS = (
     "Checks whether documents support what a text says and cites. [1] in a text is the first of the documents that you "
@@ -42,8 +48,6 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
     A text over `settings.max_characters` or more documents than `settings.max_documents` are an error that says so.
     """
     settings = settings or Settings()
-    told = _INSTRUCTIONS.format(settings.max_documents, settings.max_characters)
-    server = MCPServer("citeverifier", version=citeverifier.__version__, instructions=told, log_level="WARNING")
 
     def record(answer: str, documents: list[DocumentIn], question: str | None, lang: str | None) -> AnswerRecord:
         _check({"answer": answer, "documents": documents, "question": question}, settings)
@@ -51,7 +55,7 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
 
     async def verify_citations(
         answer: Text, documents: list[DocumentIn], question: Text | None = None, lang: Lang | None = None,
-        threshold: Probability | None = None,
+        threshold: Threshold | None = None,
     ) -> Verified:  # type: ignore[valid-type]  # fmt: skip
         """Say, statement by statement, what the cited documents of a text support, and what is missing or superfluous.
 
@@ -62,14 +66,14 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
 
     async def add_citations(
         answer: Text, documents: list[DocumentIn], question: Text | None = None, lang: Lang | None = None,
-        threshold: Probability | None = None,
+        threshold: Threshold | None = None,
     ) -> Rewritten:  # type: ignore[valid-type]  # fmt: skip
         """Add citations ([1] is the first document) to the statements of a text that have none; text is the result."""
         return await _asked(verifier.at(threshold).cite_records, record(answer, documents, question, lang))
 
     async def fix_citations(
         answer: Text, documents: list[DocumentIn], question: Text | None = None, lang: Lang | None = None,
-        threshold: Probability | None = None, count: Count = "free",
+        threshold: Threshold | None = None, count: Count = "free",
     ) -> Rewritten:  # type: ignore[valid-type]  # fmt: skip
         """Correct the citations that a text has; text is the result, of which only the markers are new.
 
@@ -80,7 +84,7 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
 
     async def check_statement(
         statement: Text, documents: list[DocumentIn], context: Text | None = None, lang: Lang | None = None,
-        threshold: Probability | None = None,
+        threshold: Threshold | None = None,
     ) -> Judged:  # type: ignore[valid-type]  # fmt: skip
         """Say how far documents, taken together, support one statement; context: the question or what stands before."""
         _check({"statement": statement, "documents": documents, "context": context}, settings)
@@ -90,10 +94,22 @@ def create_server(verifier: CiteVerifier, settings: Settings | None = None) -> M
         pair = Pair.of(statement, premise, lang or settings.lang or guess_language(statement), context=context)
         return await _asked(verifier.at(threshold).judge.judge, pair)
 
-    hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-    for tool in (verify_citations, add_citations, fix_citations, check_statement):
-        server.add_tool(tool, annotations=hints)
-    return server
+    return MCPServer(
+        "citeverifier",
+        version=citeverifier.__version__,
+        instructions=_INSTRUCTIONS.format(settings.max_documents, settings.max_characters),
+        tools=[_tool(each) for each in (verify_citations, add_citations, fix_citations, check_statement)],
+        log_level="WARNING",
+    )
+
+
+def _tool(function: Callable[..., Any]) -> Tool:
+    """A tool that refuses other arguments than its own, so that a misspelt one is noticed."""
+    tool = Tool.from_function(function, annotations=_HINTS)
+    own = tool.fn_metadata.arg_model
+    strict = create_model(own.__name__, __base__=own, __cls_kwargs__={"extra": "forbid"})
+    tool.fn_metadata.arg_model, tool.parameters = strict, strict.model_json_schema()
+    return tool
 
 
 async def _asked(method: Callable[[Sequence[Any]], Sequence[JsonResult]], item: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from citeverifier.answers.answer_results import RewrittenAnswer, VerifiedAnswer
 from citeverifier.answers.facade import CiteVerifier
 from citeverifier.answers.fixed_points import Count
 from citeverifier.extras import brought_by
-from citeverifier.integrations.asking import scores_of
+from citeverifier.integrations.asking import checked, scores_of
 
 with brought_by("otel"):
     from opentelemetry.trace import Span, Tracer, get_tracer
@@ -29,8 +29,16 @@ class TracedVerifier(CiteVerifier):
     """
 
     def __init__(self, verifier: CiteVerifier, tracer: Tracer | None = None) -> None:
+        checked(verifier)
         super().__init__(verifier.scorer, verifier.thresholds)
         self.tracer = tracer or get_tracer("citeverifier", citeverifier.__version__)
+
+    @classmethod
+    def from_pretrained(
+        cls, path: str | None = None, *, threshold: float | None = None, **options: Any
+    ) -> TracedVerifier:
+        """See `CiteVerifier.from_pretrained`; the tracer is the global provider's."""
+        return cls(CiteVerifier.from_pretrained(path, threshold=threshold, **options))
 
     def at(self, threshold: float | None) -> TracedVerifier:
         """See `CiteVerifier.at`."""
@@ -68,7 +76,7 @@ def _set(span: Span, attributes: Mapping[str, Any]) -> None:
 
 def _tell_rewritten(span: Span, results: list[RewrittenAnswer]) -> None:
     changes = [change for result in results for change in result.changes]
-    _set(span, {"points": len(changes), "changed": sum(change.before != change.after for change in changes)})
+    _set(span, {"points": len(changes), "changed": sum(change.changed for change in changes)})
 
 
 def _tell_verified(span: Span, results: list[VerifiedAnswer]) -> None:

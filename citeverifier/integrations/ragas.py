@@ -28,7 +28,7 @@ def citation_metrics(
     `[1]` in a response is the first of its retrieved_contexts. Samples that Ragas scores at once are verified
     together. `threshold`: see `CiteVerifier.at`. `lang` None: the words of each response tell.
     """
-    ask = asker("verify", verifier, threshold, lang, names=("response", "retrieved_contexts"))
+    ask = asker("verify", verifier, threshold, lang, names=("response", "retrieved_contexts", "user_input"))
     return [CitationMetric(name=name, ask=ask) for name in SCORES]
 
 

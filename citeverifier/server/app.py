@@ -85,6 +85,10 @@ def _routes(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
             return await asyncio.wait_for(asyncio.wrap_future(future), settings.timeout)
         except TimeoutError:
             raise
+        except asyncio.CancelledError:
+            if batcher.alive:
+                raise
+            raise Busy("the server is stopping") from None
         except Exception as error:
             log.exception("the verifier failed on a request of %d items", len(items))
             failed = f"the verifier failed on this request ({type(error).__name__}: {error})"

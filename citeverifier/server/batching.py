@@ -12,7 +12,8 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,7 +57,7 @@ class Batcher:
     ) -> None:
         self.ask, self.wait, self.pairs, self.limit, self.observe = ask, wait, pairs, limit, observe
         self._queue: queue.SimpleQueue[QueuedRequest | None] = queue.SimpleQueue()  # None: nothing comes any more
-        self._batch: Sequence[QueuedRequest] = ()  # that is worked on
+        self._batch: list[QueuedRequest] = []  # that is worked on
         self._closing = threading.Event()
         self._entry = threading.Lock()  # so that nothing is put in after the last
         self._thread = threading.Thread(target=self._run, name="verifier", daemon=True)
@@ -97,20 +98,18 @@ class Batcher:
 
     def _run(self) -> None:
         while (first := self._queue.get()) is not None:
-            batch = [request for request in self._gather(first) if request.future.set_running_or_notify_cancel()]
-            self._batch = batch
-            if not batch:
-                continue
-            self.observe(len(batch), sum(request.pairs for request in batch))
-            kinds: dict[Hashable, list[QueuedRequest]] = {}
-            for request in batch:
-                kinds.setdefault(request.kind, []).append(request)
-            for requests in kinds.values():
-                self._answer(requests)
+            self._batch = [first]
+            try:
+                self._gather()
+                self._work([request for request in self._batch if request.future.set_running_or_notify_cancel()])
+            except Exception as error:  # else who waits would wait for a thread that is gone
+                for request in self._batch:
+                    with suppress(InvalidStateError):  # it is answered already
+                        request.future.set_exception(error)
 
-    def _gather(self, first: QueuedRequest) -> list[QueuedRequest]:
-        """The batch that begins with `first`."""
-        batch, pairs = [first], first.pairs
+    def _gather(self) -> None:
+        """Fill the batch, which has its first request."""
+        pairs = self._batch[0].pairs
         until = time.monotonic() + self.wait
         while pairs < self.pairs:
             try:
@@ -120,9 +119,18 @@ class Batcher:
             if request is None:
                 self._queue.put(None)  # for after this batch
                 break
-            batch.append(request)
+            self._batch.append(request)
             pairs += request.pairs
-        return batch
+
+    def _work(self, batch: Sequence[QueuedRequest]) -> None:
+        if not batch:
+            return
+        self.observe(len(batch), sum(request.pairs for request in batch))
+        kinds: dict[Hashable, list[QueuedRequest]] = {}
+        for request in batch:
+            kinds.setdefault(request.kind, []).append(request)
+        for requests in kinds.values():
+            self._answer(requests)
 
     def _answer(self, requests: Sequence[QueuedRequest]) -> None:
         items = [item for request in requests for item in request.items]

@@ -92,6 +92,8 @@ def test_numbers_out_of_range_are_replaced() -> None:
     made = fixed("The Oder [9].")
     assert made.text == "The Oder [2]."
     assert (made.changes[0].unknown, made.changes[0].added) == ((9,), (1,))
+    dropped = fixed("Quantum chromodynamics [9].", count="free")
+    assert (dropped.text, dropped.changes[0].changed) == ("Quantum chromodynamics.", True)
 
 
 def test_free_counts_drop_and_add() -> None:
@@ -113,6 +115,9 @@ def test_findings_need_thresholds() -> None:
     words = "The Oder is 840 km long"
     assert [fixed(f"{words} [{n}].").changes[0].finding for n in (2, 1)] == ["supported", "wrongly cited"]
     assert fixed("Quantum chromodynamics [1].").changes[0].finding == "not found"
+    low = BySupport(Keyword(), thresholds={Support.PARTIAL: 0.7, Support.FULL: 0.05})
+    weak = [fixed(f"The Oder runs by wide meadows [{n}].", count="free", by=low).changes[0] for n in (2, 1)]
+    assert [(change.after, change.finding) for change in weak] == [((1,), "supported"), ((1,), "wrongly cited")]
     assert fixed(f"{words} [1].", by=ByHand(named)).changes[0].finding is None
 
 
@@ -128,6 +133,7 @@ def test_unscored_points_keep_their_markers() -> None:
     made = fixed("The Warta [1][8]. The Oder [1].", by=method)
     assert made.text == "The Warta [1][8]. The Oder [2]."
     assert [point.reason for point in made.changes] == ["document 1: no answer", None]
+    assert [point.changed for point in made.changes] == [False, True]
 
 
 def test_no_documents() -> None:

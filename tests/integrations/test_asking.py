@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +14,11 @@ import pytest
 from citeverifier.answers.answer_results import VerifiedAnswer
 from citeverifier.integrations.asking import asker, explain, scores_of, to_record
 from citeverifier.records import RecordError
+from citeverifier.verifiers.keyword import Keyword
 
 from .conftest import DOCUMENTS, RIGHT, ROOT, SCORES, WRONG, Counted
 
-NAMES = ("response", "contexts")
+NAMES = ("response", "contexts", "query")
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,7 @@ NAMES = ("response", "contexts")
             "contexts[1]: expected a string or an object with 'text' (or LangChain's 'page_content'), got int",
         ),
         ((RIGHT, [{"page_content": 5}]), "contexts[0]: key 'page_content': expected a string, got int"),
-        ((RIGHT, DOCUMENTS, 7), "question: expected a string, got int"),
+        ((RIGHT, DOCUMENTS, 7), "query: expected a string, got int"),
         ((RIGHT, DOCUMENTS, None, "de"), "lang: expected one of en, pl, got 'de'"),
     ],
 )
@@ -59,6 +61,15 @@ def test_scores_and_reasons(
     (result,) = keyword.verify_records([to_record(answer, documents, names=NAMES)])
     assert tuple(scores_of(result).values()) == scores
     assert words in explain(result)
+
+
+@pytest.mark.parametrize("verifier", ["citeverifier-small", "", Keyword()])
+def test_a_verifier_that_is_none_is_named(verifier: Any) -> None:
+    words = (
+        f"verifier: expected a CiteVerifier, got {type(verifier).__name__}; CiteVerifier.from_pretrained(NAME) loads"
+    )
+    with pytest.raises(ValueError, match=re.escape(words)):
+        asker("fix", verifier, None, None, names=NAMES)
 
 
 def test_an_unknown_language_is_said() -> None:

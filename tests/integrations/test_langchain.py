@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langsmith import Client, evaluate
 from langsmith.schemas import Example
@@ -47,12 +47,23 @@ def test_batches_are_verified_in_few_calls_within_a_chain(keyword: Counted) -> N
     assert [done["citations"]["share"] for done in chain.batch([WRONG, RIGHT])] == [0.5, 1.0]
 
 
+def test_a_message_keeps_what_is_no_text(keyword: Counted) -> None:
+    thought, tool = {"type": "reasoning", "reasoning": "A river."}, {"type": "tool_use", "id": "t1", "name": "search"}
+    first, second = WRONG.split(" Kraków", 1)
+    message = AIMessage([thought, {"type": "text", "text": first, "id": "b1"}, tool, f" Kraków{second}"], id="m1")
+    fixed = citation_step("fix", keyword).invoke(row(message))["answer"]
+    assert fixed == AIMessage([thought, {"type": "text", "text": RIGHT, "id": "b1"}, tool], id="m1")
+    right = AIMessage([thought, RIGHT])
+    assert citation_step("fix", keyword).invoke(row(right))["answer"] is right
+
+
 @pytest.mark.parametrize(
     ("handed", "words"),
     [
         (row(None), "answer: expected a string, got NoneType"),
         (row(RIGHT, context=None), "context: expected a list of documents, got NoneType"),
         ({"text": RIGHT}, "expected a mapping with the keys 'answer' and 'context', got the keys text"),
+        (row(RIGHT, input=HumanMessage("Which?")), "input: expected a string, got HumanMessage"),
         (RIGHT, "expected a mapping with the keys 'answer' and 'context', got str"),
     ],
 )

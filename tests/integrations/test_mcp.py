@@ -36,6 +36,9 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("check_statement", {"statement": RIGHT, "documents": []}, "expected a statement and at least one document"),
     ("verify_citations", {"answer": RIGHT, "documents": SOURCES, "lang": "de"}, "Input should be 'en' or 'pl'"),
     ("verify_citations", {"answer": RIGHT, "documents": SOURCES, "threshold": 2}, "less than or equal to 1"),
+    ("add_citations", {"answer": RIGHT, "documents": SOURCES, "threshold": True}, "Input should be a valid number"),
+    ("fix_citations", {"answer": RIGHT, "documents": SOURCES, "threshold": "0.8"}, "Input should be a valid number"),
+    ("verify_citations", {"answer": RIGHT, "documents": SOURCES, "treshold": 0.1}, "Extra inputs are not permitted"),
     ("verify_citations", {"answer": 5, "documents": SOURCES}, "Input should be a valid string"),
     ("verify_citations", {"answer": RIGHT, "documents": "Kraków"}, "Input should be a valid list"),
     ("verify_citations", {"answer": RIGHT}, "Field required"),
@@ -63,6 +66,7 @@ def test_tools_over_stdio_are_typed_and_bounded() -> None:
     server = stdio("--max-documents", "3", "--max-characters", "1000")
     tools, results = asyncio.run(call(server, calls))
     assert {tool.name for tool in tools.tools} == {name for name, _ in CALLS}
+    assert all(tool.input_schema["additionalProperties"] is False for tool in tools.tools)
     assert all(tool.output_schema["properties"] and tool.annotations.read_only_hint for tool in tools.tools)
     verified, added, fixed, checked, lower, lacking = (result.structured_content for result in results[:6])
     assert (verified["share"], verified["statements"][0]["missing"][0]["document"]) == (0.5, 1)

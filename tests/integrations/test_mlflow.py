@@ -9,6 +9,7 @@ import pytest
 from mlflow.entities import Document, SpanType
 
 from citeverifier.integrations.mlflow import citation_scorer
+from citeverifier.records import RecordError
 
 from .conftest import DOCUMENTS, RIGHT, SCORES, WRONG, Counted
 
@@ -35,28 +36,49 @@ def test_rows_with_answers_and_documents(keyword: Counted) -> None:
         {"inputs": {"question": "Which?", "documents": DOCUMENTS}, "outputs": RIGHT},
         {"inputs": {"question": "Which?", "documents": DOCUMENTS}, "outputs": ""},
         {"inputs": {"question": "Which?"}, "outputs": {"answer": RIGHT}},
+        {"inputs": {"documents": DOCUMENTS}, "outputs": {"answer": RIGHT, "documents": None}},
+        {"inputs": {}, "outputs": {"response": RIGHT, "documents": DOCUMENTS}},
     ]
     evaluated = mlflow.genai.evaluate(data=rows, scorers=[citation_scorer(keyword)]).result_df
     by_answer = {str(row["response"]): row for _, row in evaluated.iterrows()}
-    wrong, right, empty, lacking = (by_answer[str(row["outputs"])] for row in rows)
+    wrong, right, empty, lacking, null, other = (by_answer[str(row["outputs"])] for row in rows)
     assert {name: wrong[f"{name}/value"] for name in SCORES} == SCORES
     assert "[1] would complete it" in wrong["citation_recall/rationale"]
-    assert right["citation_recall/value"] == 1
+    assert right["citation_recall/value"] == null["citation_recall/value"] == 1
     assert empty["citation_recall/error_message"] == "nothing to judge by"
     assert "expected the key 'documents' in outputs or inputs" in lacking["citations/error_message"]
+    assert "the key 'answer', got the keys response, documents" in other["citations/error_message"]
 
 
-def test_documents_of_the_traces_retriever(keyword: Counted) -> None:
+def test_documents_of_the_traces_outer_retrievers(keyword: Counted) -> None:
     @mlflow.trace(span_type=SpanType.RETRIEVER)
     def retrieve(question: str) -> list[Document]:
-        return [Document(page_content=text) for text in DOCUMENTS]
+        return [Document(page_content=text) for text in ["The Oder is long.", *reversed(DOCUMENTS)]]
+
+    @mlflow.trace
+    def chain(question: str) -> list[Document]:
+        return retrieve(question)[:0:-1]
+
+    @mlflow.trace(span_type=SpanType.RETRIEVER)
+    def rerank(question: str) -> list[Document]:
+        return chain(question)
 
     @mlflow.trace
     def answer(question: str) -> str:
-        retrieve(question)
+        rerank(question)
         return WRONG
 
     evaluated = mlflow.genai.evaluate(
         data=[{"inputs": {"question": "Which?"}}], predict_fn=answer, scorers=[citation_scorer(keyword)]
     )
     assert {name.removesuffix("/mean"): value for name, value in evaluated.metrics.items()} == SCORES
+
+
+@pytest.mark.parametrize("given", [DOCUMENTS[0], {"documents": DOCUMENTS}])
+def test_a_retriever_that_gives_no_list_is_named(keyword: Counted, given: Any) -> None:
+    with mlflow.start_span(name="rs", span_type=SpanType.RETRIEVER) as span:
+        span.set_outputs(given)
+    trace = mlflow.get_trace(span.trace_id, flush=True)
+    words = f"span 'rs': expected a list of documents, got {type(given).__name__}"
+    with pytest.raises(RecordError, match=words):
+        citation_scorer(keyword)(inputs={}, outputs=WRONG, trace=trace)

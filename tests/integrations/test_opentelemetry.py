@@ -12,6 +12,7 @@ from opentelemetry.util._once import Once
 from citeverifier import CiteVerifier
 from citeverifier.integrations.langchain import citation_step
 from citeverifier.integrations.opentelemetry import TracedVerifier
+from citeverifier.records import Support
 from citeverifier.verifiers.keyword import Keyword
 
 from .conftest import DOCUMENTS, RIGHT, SCORES, WRONG, Counted
@@ -36,7 +37,7 @@ def test_spans_tell_counts_and_scores_and_no_text(
     provider, exporter = spans
     traced = TracedVerifier(keyword, provider.get_tracer("test")).at(0.8)
     assert traced.verify([WRONG, "", RIGHT], [DOCUMENTS] * 3) == keyword.verify([WRONG, "", RIGHT], [DOCUMENTS] * 3)
-    assert traced.fix(WRONG, DOCUMENTS).text == RIGHT
+    assert traced.fix(f"{WRONG} Cats sleep [7].", DOCUMENTS).text == f"{RIGHT} Cats sleep."
     traced.cite("Kraków lies on the Vistula.", DOCUMENTS)
     traced.verify([], [])
     verify, fix, cite, empty = exporter.get_finished_spans()
@@ -49,7 +50,7 @@ def test_spans_tell_counts_and_scores_and_no_text(
     assert events[:3] == [("gen_ai.evaluation.result", *score) for score in SCORES.items()]
     assert len(events) == 6
     assert (fix.name, fix.attributes["citeverifier.points"], fix.attributes["citeverifier.changed"]) == (
-        "citeverifier.fix", 2, 1
+        "citeverifier.fix", 3, 2
     )  # fmt: skip
     assert (cite.name, cite.attributes["citeverifier.changed"]) == ("citeverifier.cite", 1)
     assert empty.attributes["citeverifier.answers"] == 0
@@ -65,6 +66,14 @@ def test_a_span_within_an_adapter_has_its_callers_as_parent(spans: tuple[TracerP
     inner = exporter.get_finished_spans()[0]
     assert inner.name == "citeverifier.verify"
     assert inner.parent.span_id == outer.get_span_context().span_id
+
+
+def test_it_is_made_of_a_checkpoint_or_a_verifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("citeverifier.verifiers.ordinal.OrdinalVerifier", lambda path: Keyword())
+    traced = TracedVerifier.from_pretrained("citeverifier-small", threshold=0.8)
+    assert (type(traced), traced.scorer.name, traced.thresholds[Support.FULL]) == (TracedVerifier, "keyword", 0.8)
+    with pytest.raises(ValueError, match="expected a CiteVerifier, got Keyword"):
+        TracedVerifier(Keyword())  # type: ignore[arg-type]
 
 
 def test_without_a_tracer_nothing_is_recorded(keyword: Counted, monkeypatch: pytest.MonkeyPatch) -> None:

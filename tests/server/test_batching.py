@@ -99,6 +99,18 @@ def test_jobs_that_come_within_the_wait_join_the_batch() -> None:
     assert batcher.close(10)
 
 
+def test_what_fails_outside_of_the_call_fails_its_batch_and_no_other() -> None:
+    def observe(requests: int, pairs: int) -> None:
+        if pairs > 1:
+            raise RuntimeError("it cannot count this")
+
+    batcher = Batcher(lambda kind, items: items, observe=observe)
+    with pytest.raises(RuntimeError, match="it cannot count this"):
+        batcher.submit(QueuedRequest("a", [1], 2)).result(10)
+    assert batcher.submit(QueuedRequest("a", [1], 1)).result(10) == [1]
+    assert batcher.close(10)
+
+
 def test_what_comes_while_it_closes_is_answered_or_refused() -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

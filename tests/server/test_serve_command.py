@@ -55,13 +55,25 @@ def arrived(address: str) -> float:
     return sum(float(number) for number in re.findall(counted, text, re.MULTILINE))
 
 
-def test_what_is_not_done_in_time_is_counted_and_the_exit_is_clean() -> None:
-    with served("--timeout", "0.5", code=SLOW.replace("0.5", "60")) as (process, address), ThreadPoolExecutor() as pool:
+@pytest.mark.parametrize(
+    ("timeout", "numbers", "status"),
+    [("0.5", [signal.SIGTERM], 504), ("60", [signal.SIGINT, signal.SIGINT], 503)],
+)
+def test_what_is_not_done_in_time_is_counted_and_the_exit_is_clean(
+    timeout: str, numbers: list[signal.Signals], status: int
+) -> None:
+    endless = SLOW.replace("0.5", "60")
+    with served("--timeout", timeout, code=endless) as (process, address), ThreadPoolExecutor() as pool:
         answers = [pool.submit(post, address) for _ in range(2)]
         while arrived(address) < 2:
             time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
-        assert [answer.result()[0] for answer in answers] == [504, 504]
+        for number in numbers:
+            process.send_signal(number)
+            time.sleep(0.3)
+        told = [answer.result() for answer in answers]
+        assert [(code, json.loads(text)["error"]["code"]) for code, text in told] == [
+            (status, {503: "busy", 504: "timeout"}[status])
+        ] * 2
         out, err = process.communicate(timeout=20)
         assert "stopped; 2 requests in flight got no answer: the verifier was not done" in out
         assert (process.returncode, err) == (1, "")
@@ -92,12 +104,18 @@ def test_the_token_comes_from_a_file_or_the_environment(tmp_path: Path, monkeypa
     monkeypatch.setenv("CITEVERIFIER_TOKEN", "from-env")
     assert read_token(tmp_path / "token") == "from-file"
     assert read_token(None) == "from-env"
-    (tmp_path / "token").write_text(" ", encoding="utf-8")
-    with pytest.raises(ValueError, match="token: expected a token, got nothing"):
-        read_token(tmp_path / "token")
+    (tmp_path / "token").write_text("from-file\r\n", encoding="utf-8-sig")
+    assert read_token(tmp_path / "token") == "from-file"
+    for raw, words in ((b" ", "got nothing"), (b"\xef\xbb\xbf", "got nothing"), (b"\xb3", "in UTF-8")):
+        (tmp_path / "token").write_bytes(raw)
+        with pytest.raises(ValueError, match=f"token: expected a token.* {words}"):
+            read_token(tmp_path / "token")
     with served() as (_, address):
         assert post(address)[0] == 401
         assert post(address, "from-env")[0] == 200
+    monkeypatch.setenv("CITEVERIFIER_TOKEN", "\udcb3")  # how Python shows a byte that is not UTF-8
+    with pytest.raises(ValueError, match="CITEVERIFIER_TOKEN: expected a token in UTF-8"):
+        read_token(None)
 
 
 def test_a_body_over_the_limit_gets_its_answer_over_a_socket() -> None:
@@ -123,6 +141,8 @@ WRONG = [
         *((["serve", *options], words) for options, words in WRONG),
         *((["mcp", "--http", *options], words) for options, words in WRONG),
         (["serve", "--model", "keyword", "--token-file", "no-such-file"], "no-such-file"),
+        (["serve", "--model", "keyword", "--timeout", "inf"], "--timeout: expected at most"),
+        (["serve", "--model", "keyword", "--batch-wait", "inf"], "seconds, got inf"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(arguments: list[str], words: str) -> None:

@@ -176,7 +176,7 @@ function notesOf(statement, chars) {
 /** What fix or cite did, as one line. */
 export function rewrittenText(result, what) {
   const same = (a, b) => a.length === b.length && a.every((n) => b.includes(n));
-  const changed = result.changes.filter((c) => !same(c.before, c.after) || c.unknown.length).length;
+  const changed = result.changes.filter((c) => !same(c.before, c.after) || (c.unknown.length && !c.reason)).length;
   const bare = result.changes.filter((c) => !c.after.length && c.reason === null).length;
   const key = changed ? (what === "cite" ? "changed_cite" : "changed") : `unchanged_${what}`;
   return say(key, { n: changed, all: result.changes.length }) + (bare ? `; ${say("left_bare", { n: bare })}` : "");
