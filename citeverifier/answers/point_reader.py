@@ -26,6 +26,7 @@ from citeverifier.text.markers import (
     separator,
 )
 from citeverifier.text.sentences import ends_sentence
+from citeverifier.text.source_list import may_list
 from citeverifier.text.words import words
 
 
@@ -74,7 +75,7 @@ class PointReader:
             text = self.text[:end]
             answer = read_answer(text, self.count, self.lang or guess_language(f"{self.question}\n{text}"))
             self.closed = self._seen = end
-            yield Closing(answer, tuple(point for point in answer.points if point.run and point.run.start >= start))
+            yield Closing(answer, tuple(point for point in answer.points if point.run and point.run.end > start))
         self._seen = self._may_begin(self.closed)
 
     @property
@@ -97,20 +98,23 @@ class PointReader:
     def _end(self, start: int, end: int) -> int | None:
         """Where the point of a marker `text[start:end]` closes; None where that is yet to come."""
         text, open_end = self.text, len(self.text) if self._ended else None
-        before = text[text.rfind("\n", 0, start) + 1 : start]
+        line = text.rfind("\n", 0, start) + 1
+        before = text[line:start]
         behind = _behind().match(text, end)
         assert behind is not None  # it may be empty
         place = behind.end()
+        if (word := re.compile(r"\S*\Z").search(before)) and ("://" in word[0] or word[0].startswith("www.")):
+            space = re.compile(r"\s").search(text, end)  # a URL, perhaps, as "?a[1]=2" is
+            return space.start() if space else open_end
         stops = ends_sentence(before) or any(sign in ".!?" for sign in text[end:place])
-        subject = stops and text[place : place + 1].islower()  # "It is so [1]. [2] states that ..."
-        word = re.compile(r"\w*").match(text, place)
-        if (
-            text[place : place + 1].islower() and word and word.end() == len(text) and not self._ended
-        ):  # a verb, perhaps
+        lower = text[place : place + 1].islower()
+        if lower and not self._ended and re.compile(r"\w+(?:\s+\w*)?\Z").match(text, place):  # perhaps a verb
             return None
+        subject = stops and lower  # "It is so [1]. [2] states that ..."
         if subject or _needs_line(before) or goes_on(text[place : place + LONGEST]):
             newline = text.find("\n", end)
-            return newline if newline >= 0 else open_end
+            close = newline if newline >= 0 else open_end
+            return close if close is None or not may_list(text[line:close]) else self._behind_list(close)
         if place == len(text):
             return open_end
         if text[place] == "(" and text[place - 1] in "]】］":  # perhaps a link's target
@@ -123,6 +127,19 @@ class PointReader:
         held = not self._ended and (begun or rest == len(text) or self._may_begin(rest) == rest)
         return None if held else place
 
+    def _behind_list(self, place: int) -> int | None:
+        """Where a list of sources that goes on at `place` ends, which tells whether it is one; None: yet to come."""
+        text = self.text
+        while True:
+            while text[place : place + 1].isspace():
+                place += 1
+            newline = text.find("\n", place)
+            if place == len(text) or newline < 0:
+                return len(text) if self._ended else None
+            if not may_list(text[place:newline]):
+                return place
+            place = newline
+
 
 def _needs_line(before: str) -> bool:
     """Whether a marker behind this beginning of a line can be read only with the whole line."""
@@ -134,4 +151,9 @@ def _needs_line(before: str) -> bool:
     bare = re.sub(r"\[[^\[\]]*\]", "", before)
     if opening_before(before, len(before)) < len(before):  # what is put around it must be seen to its end
         return True
-    return before.count("`") % 2 == 1 or before.count("**") % 2 == 1 or "[" in bare or bare.rfind("<") > bare.rfind(">")
+    return (
+        len(re.findall("`+", before)) % 2 == 1
+        or before.count("**") % 2 == 1
+        or "[" in bare
+        or bare.rfind("<") > bare.rfind(">")
+    )

@@ -24,6 +24,7 @@ from citeverifier.text.source_list import source_lists
 from citeverifier.text.words import words
 
 _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
+_LEAD_WORDS = 3  # "**Higher efficiency.** It uses ..."
 _CELL_WORDS = 3  # "approx." in a table says nothing
 _BETWEEN = re.compile(r"\A(?:[\s,;]*(?=[^\s,;])|\s*)")  # a point and what the marker before it cites for
 _STOP = re.compile(rf"[.!?](?![.!?…\d])[{re.escape(CLOSERS)}]*\s*")
@@ -111,6 +112,8 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     asides: list[Span] = []
     for block in _pieces(blocks, plain):
         for sentence, runs in _sentences(plain, lang, block):
+            if not runs and _is_bold_lead(text, plain.span(*sentence), block):
+                continue
             if not _is_statement(plain.text[slice(*sentence)], block.kind, cites=bool(runs)):
                 continue
             claim = _claim(plain.text, sentence, plain.place(runs[0].start) if runs else None, lang)
@@ -193,7 +196,9 @@ def _is_subject(text: str, first: int, place: int, begun: Container[int], lang: 
     begins = _text_from(text, place)
     if not text[begins : begins + 1].islower() or not ends_sentence(text[max(first, place - LONGEST) : place]):
         return False
-    return begins in begun or lead_in(text[begins : begins + LONGEST], lang) > 0
+    said = text[begins : begins + LONGEST]
+    last = text[max(first, place - LONGEST) : place].split()[-1]
+    return begins in begun or lead_in(said, lang) > 0 or (goes_on(said) and last not in words_of_all("mostly_last"))
 
 
 def _text_from(text: str, place: int) -> int:
@@ -233,16 +238,24 @@ def _cites(plain: Unmarked, block: Block) -> bool:
     return first < len(plain.runs) and plain.runs[first].start < block.end
 
 
+def _is_bold_lead(text: str, span: Span, block: Block) -> bool:
+    """Whether a block's first sentence is a bold word or two, a heading of the rest: "- **Policy.** The target ..."."""
+    lead = re.compile(r"(\*\*|__)[^*_\n]{1,60}[.!?]\1\s+(?=\S)").match(text, block.start, block.end)
+    return lead is not None and lead.end() > span[1] > lead.start() and len(words(lead[0])) < _LEAD_WORDS
+
+
 def _says(text: str) -> bool:
     """Whether it has words."""
     return re.search(r"\w", text) is not None
 
 
 def _lists(text: str) -> bool:
-    """Whether it only lists sources, "Sources: [1], [2]"."""
-    said = set(words(text))
-    lists = ":" in text and said <= words_of_all("reference_words")
-    return lists and not said.isdisjoint(words_of_all("marker_labels"))
+    """Whether it only lists sources, "Sources: [1], [2]", or points to them, "See [4] for details."."""
+    said = words(text)
+    if not said or not set(said) <= words_of_all("reference_words"):
+        return False
+    lists = ":" in text and not words_of_all("marker_labels").isdisjoint(said)
+    return lists or not words_of_all("pointers").isdisjoint((said[0], said[-1]))
 
 
 def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:

@@ -44,12 +44,12 @@ def lead_out(text: str, lang: str) -> int:
 
 
 def leads_up(text: str) -> bool:
-    """Whether, in any language, a text before a marker only leads up to it: "However,", "Based on the document"."""
+    """Whether, in any language, a text before a marker only leads up to it: "However,", "According to Smith"."""
     said = text.strip(" ,:*_\n")
     return any(
         pattern.fullmatch(said)
         for known in map(_patterns, LANGUAGES)
-        for pattern in (known.introduction, known.opening, known.place)
+        for pattern in (known.introduction, known.opening, known.place, known.attribution)
     )
 
 
@@ -81,7 +81,7 @@ def _names(text: str) -> bool:
 class _Patterns:
     """`whole` asides; how others `begin`; `nothing` is told there, unless a `claim` follows. Before a marker stand an
     `introduction` ("However,"), an `opening` ("According to"), or a `place` ("In") where a `verb` follows. A
-    `predicate` is the verb of what stands there.
+    `predicate` is the verb of what stands there. An `attribution` may name anybody ("According to Smith").
     """
 
     lead_in: re.Pattern[str]
@@ -95,6 +95,7 @@ class _Patterns:
     place: re.Pattern[str]
     verb: re.Pattern[str]
     predicate: re.Pattern[str]
+    attribution: re.Pattern[str]
 
 
 @cache
@@ -137,7 +138,8 @@ def _patterns(lang: str) -> _Patterns:
         f"{softened}{part['openings']}(?: {sources})?(?: (?:{joins}))?",
         f"{softened}{part['places']}(?: {sources})?",
         part["verbs"],
-        part["predicates"],
+        f"(?:{part['adverbs']} )?{part['predicates']}",
+        f"{softened}{part['attributions']}(?: [^\\s,;:]+){{1,8}}",
     )))  # fmt: skip
 
 

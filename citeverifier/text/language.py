@@ -29,6 +29,7 @@ class Language:
     opposites: tuple[tuple[str, str], ...]
     negations: tuple[tuple[str, str], ...]
     never_last: frozenset[str]
+    and_others: frozenset[str]
     seldom_last: frozenset[str]
     mostly_last: frozenset[str]
     never_first: frozenset[str]
@@ -39,6 +40,7 @@ class Language:
     marker_labels: frozenset[str]
     marker_joins: frozenset[str]
     reference_words: frozenset[str]
+    pointers: frozenset[str]
     lead_ins: Mapping[str, tuple[str, ...]]
     asides: Mapping[str, tuple[str, ...]]
     untitled: str

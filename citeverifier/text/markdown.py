@@ -17,7 +17,7 @@ from citeverifier.text.markers import BREAK, TARGET, Span, is_apart, marker_patt
 
 Kind = Literal["paragraph", "item", "heading", "cell"]
 
-_FENCE = re.compile(r"(`{3,}|~{3,})")
+_FENCE = re.compile(r"(`{3,}(?![^\n]*`)|~{3,})")  # "```code``` in a line" opens none
 _QUOTE = re.compile(r"(?:[ \t]{0,3}>[ \t]?)+")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
 _BOLD_LINE = re.compile(r"(?=(\*\*|__)(?!\s)[^*\n]*[^*\n.!?…]\1:?$)")  # a line of its own that is no sentence
@@ -37,7 +37,7 @@ _PREAMBLE = re.compile(
     re.DOTALL,
 )
 # What is closed inside a block, in the order in which it is looked for. `said`: what a person reads of it.
-_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(?P<said>[^\n]{1,300}?)(?<!`)\1(?!`)")  # ends at a run of as many backticks
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(?P<said>[^\n]{1,300}?)(?<!`)\1(?!`)")  # ends at a run of as many backticks
 _FORMULA = re.compile(r"\$\$(?P<said>[^\n]{1,300}?)\$\$")
 _LINK = re.compile(
     r"(!?)\[(?P<said>(?:[^\[\]\n]|\[[^\[\]\n]*\]){0,300})\]"  # its text, perhaps with brackets

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from citeverifier.text.language import language
+from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markers import Span
 from citeverifier.text.words import words
 
@@ -54,8 +54,9 @@ def sentence_spans(text: str, lang: str) -> list[Span]:
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether it ends as a sentence does."""
-    return text.rstrip().rstrip(CLOSERS).endswith(_STOPS)
+    """Whether it ends as a sentence does; "Smith et al." does not."""
+    said = text.rstrip().rstrip(CLOSERS)
+    return said.endswith(_STOPS) and not said.endswith(tuple(words_of_all("and_others")))
 
 
 def _pieces(text: str) -> Iterator[str]:

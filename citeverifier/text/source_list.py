@@ -248,3 +248,9 @@ def _renumbered(text: str, labels: list[str]) -> str:
         return f"{label} " if following and following.casefold() in places else match[0]  # the words of a link
 
     return _NAMED.sub(marker, text)
+
+
+def may_list(line: str) -> bool:
+    """Whether a line is one that a list of sources without a heading has: "[1] Vistula, Wikipedia"."""
+    entry = _NUMBERED_TITLE.match(line)
+    return entry is not None and not _is_sentence(entry["title"])

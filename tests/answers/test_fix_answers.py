@@ -208,6 +208,33 @@ def test_a_stream_is_the_batch_whatever_the_chunks(text: str, cuts: list[int], c
     assert "".join(stream(list(text), DOCUMENTS, method, lang="en", count=count)) == whole.text
 
 
+AROUND = [
+    "([1])", "(see [1])", "(źródło: [1])", "**[1]**", "[[1]]", "<sup>[1]</sup>", "[Doc 1]", "[^1]", "【1†a】",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("marker", AROUND)
+def test_a_marker_is_corrected_with_whatever_is_put_around_it(marker: str) -> None:
+    documents = (Document("", "Cats sleep all day."), Document("", "The Oder is long."))
+    record = AnswerRecord(f"The Oder is long {marker}. It is a river.", documents, lang="en")
+    fixed, _ = fix_answers([record], BySupport(Keyword()))
+    assert fixed[0].text == record.answer.replace("1", "2")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Oder is long [1].\n\n[1] Oder, Wikipedia\n[2] Vistula, Wikipedia\n",
+        "The Oder is long [1]. Go to https://a.com/x?b[2]=2 for it.",
+        "The Oder is long [1]. Use ``x[2]`` and ```y[2]``` here.",
+    ],
+)
+def test_what_is_no_citation_is_left_alone(text: str) -> None:
+    method = ByHand(lambda s, title: 0.0)
+    assert fixed(text, count="kept", by=method).text == text
+    assert [point for points in method.asked for point in points] == ["The Oder is long."]
+
+
 @pytest.mark.parametrize(
     ("answer", "asked"),
     [
@@ -216,6 +243,14 @@ def test_a_stream_is_the_batch_whatever_the_chunks(text: str, cuts: list[int], c
         ("The Oder is long [1]. However, [2] reports that the Warta is.", ["The Oder is long.", "the Warta is."]),
         ("The Oder is long [1], while [3] says the Warta is.", ["The Oder is long,", "while says the Warta is."]),
         ("A study [1] found that the Oder is long [2].", ["A study found that the Oder is long."]),
+        (
+            "According to the WHO guidelines of 2023 [1], the dose is low.",
+            [
+                "According to the WHO guidelines of 2023, the dose is low.",
+            ],
+        ),
+        ("Doe et al. [1] also found it long. [2] confirms that.", ["Doe et al. also found it long.", "confirms that."]),
+        ("The Oder is long. This is supported by [1]. See [2] for details.", ["The Oder is long."]),
         ("Badanie [2] wykazało, że Odra jest długa.", ["Badanie wykazało, że Odra jest długa."]),
         ("The Oder [1] isolates the Warta.", ["The Oder"]),
         ("The Oder is long [1]. [2] found the Warta long.", ["The Oder is long.", "found the Warta long."]),
