@@ -42,7 +42,7 @@ def rewrite(
 def _print(console: Console, result: RewrittenAnswer) -> None:
     """The new text, then what changed; a change reads without colour, too."""
     changed = sum(change.changed for change in result.changes)
-    left = sum(not change.after for change in result.changes)
+    left = sum(not change.after and change.reason is None for change in result.changes)
     told = f"{changed} of {len(result.changes)} changed" + (f", {left} without a citation" if left else "")
     console.print(Text.assemble((result.id or "answer", "bold"), f"  {told}"), soft_wrap=True)
     console.print(Text(result.text.rstrip("\n")), soft_wrap=True)
