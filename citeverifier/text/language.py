@@ -36,6 +36,7 @@ class Language:
     conjunctions: frozenset[str]
     stop_words: frozenset[str]
     source_headings: frozenset[str]
+    source_heading_words: frozenset[str]
     marker_labels: frozenset[str]
     marker_joins: frozenset[str]
     reference_words: frozenset[str]

@@ -43,20 +43,22 @@ BREAK = re.compile(r"</?(?:br|p|div|ul|ol|li|table|tr|td|th|h[1-6]|blockquote|se
 Span = tuple[int, int]
 
 
-def _either(kind: str) -> str:
+@cache
+def either(kind: str) -> str:
+    """The words of a kind in every language, as a pattern."""
     return "|".join(map(re.escape, sorted(words_of_all(kind), key=len, reverse=True)))
 
 
 @cache
 def separator() -> str:
     """What stands between the numbers of a marker and between markers that belong together."""
-    return rf"(?:[,;&](?:\s*\b(?:{_either('marker_joins')})\b)?|\b(?:{_either('marker_joins')})\b)"
+    return rf"(?:[,;&](?:\s*\b(?:{either('marker_joins')})\b)?|\b(?:{either('marker_joins')})\b)"
 
 
 @cache
 def marker_pattern() -> str:
     """A marker with the labels of every language, "[Doc 1, 3-4]", whatever the case of its letters."""
-    label = rf"(?:{_either('marker_labels')})[\s.:#_-]*"
+    label = rf"(?:{either('marker_labels')})[\s.:#_-]*"
     label = rf"{label}(?:{label}|(?:nr|no)\b[\s.:#_-]*)?"  # "(source: document 1)", "[Dokument nr 1]"
     bare = r"\^?\d{1,3}\^?"
     number = rf"(?:{label})?{bare}"
@@ -76,7 +78,7 @@ def _begun_marker() -> re.Pattern[str]:
     """The beginning of a marker, perhaps within a label, or of what is put around one."""
     labels = {label[:n] for label in words_of_all("marker_labels") for n in range(1, len(label) + 1)}
     begun = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
-    inside = rf"(?:[\s\d,;:.#_^&–—-]|{begun}|nr?|no|{_either('marker_joins')})*(?:†[^\]】\[【]*)?"
+    inside = rf"(?:[\s\d,;:.#_^&–—-]|{begun}|nr?|no|{either('marker_joins')})*(?:†[^\]】\[【]*)?"
     around = rf"\([^()\n]{{0,{_AROUND}}}|<\w{{0,{_AROUND}}}>?{inside}|\*{{1,2}}|\\"
     return re.compile(rf"(?:(?:\\?[\[［]|【){inside}(?:\\|\]\([^()\n]*)?|{around})\Z", re.IGNORECASE)
 

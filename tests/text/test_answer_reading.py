@@ -120,6 +120,23 @@ def test_a_list_of_sources_says_nothing(text: str, lang: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("heading", "lists"),
+    [
+        ("Cytowane prace", True), ("Piśmiennictwo", True), ("Netografia", True), ("Spis literatury", True),
+        ("Literatura cytowana", True), ("Najważniejsze źródła", True), ("Źródła danych", True),
+        ("Źródła i literatura", True), ("Przypisy końcowe", True), ("Źródła użyte w raporcie", True),
+        ("6. Sources and further reading", True), ("List of references", True), ("Selected References", True),
+        ("Primary sources", True), ("Retrieved documents", True), ("Literature cited", True), ("Endnotes", True),
+        ("Sources read but not used in the report", True), ("Sources of energy", False), ("Źródła Wisły", False),
+        ("Required documents", False), ("In this report", False), ("Literature review", False),
+    ],
+)  # fmt: skip
+def test_what_stands_over_a_list_of_sources(heading: str, lists: bool) -> None:
+    answer = read_answer(f"It is so [1].\n\n## {heading}\n\n- Oder report [1]", 10, "en")
+    assert [statement.text for statement in answer.statements[1:]] == ([] if lists else ["Oder report"])
+
+
+@pytest.mark.parametrize(
     ("text", "lang", "expected"),
     [
         ("It is so [1].\n\n## Sources\n\n- [1] A book\n\n## More\n\nIt was so [2].", "en", ["It is so.", "It was so."]),

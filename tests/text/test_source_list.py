@@ -53,6 +53,21 @@ More[^v].
         ("B [1].\n\n[2]: two.txt\n[1]: <one.txt>\n", "B [1].", "1 2", [("", "one.txt", ""), ("", "two.txt", "")]),
         ("C [1].\n\nSources:\n1. [T](): so.", "C [1].", "1", [("", None, "[T](): so.")]),  # a link that leads nowhere
         ("No sources [1].", "No sources [1].", "", []),
+        *(
+            (f"A [1].\n\n## Sources\n{listed}", "A [1].", "1 2", [("Oder", "https://a.b/c", ""), ("", None, "Warta")])
+            for listed in (
+                "**[1]** Oder https://a.b/c\n**[2]** Warta", "- **[1]** Oder: <https://a.b/c>\n- **[2]** Warta",
+                "**1.** Oder (https://a.b/c).\n**2**. Warta", "\\[1\\] Oder (https://a.b/c)\n\n\\[2\\] Warta",
+                "• [1] Oder https://a.b/c\n• [2] Warta", "[Doc 1] [Oder](https://a.b/c)\n[Document 2]: Warta",
+                "[[1]](https://a.b/c) Oder\n[2]. Warta", "[1](https://a.b/c) Oder\n2) Warta",
+                "> [1] Oder https://a.b/c\n>\n> [2] Warta",
+            )
+        ),
+        (
+            "A [1].\n\n> **Sources**\n> 1. Oder https://a.b/c_(d)", "A [1].", "1",
+            [("Oder", "https://a.b/c_(d)", "")],
+        ),
+        ("A [1].\n\nSources:\n[1] Oder\n> 1. Long.", "A [1].", "1", [("", None, "1. Long.")]),
         (
             "A ([x.y](https://x.y/a_(b)#c)). B, see [Z](https://z.z/). C. ([x](https://x.y/a_(b)), [w](http://w.w)) `([c](https://c.c))`",
             "A [1]. B, see [Z](https://z.z/). C. [1][2] `([c](https://c.c))`", "https://x.y/a_(b) http://w.w",
