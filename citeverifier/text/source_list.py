@@ -113,6 +113,7 @@ def _lines_of(text: str, span: tuple[int, int]) -> range:
 def source_lists(text: str, blocks: Sequence[Block]) -> list[Span]:
     """Where the answer's lists of sources stand, in order: each up to the next heading or prose that cites."""
     spans: list[Span] = []
+    unnamed = _unnamed_list(text, blocks)
     for number, block in enumerate(blocks):
         if block.row is not None or (spans and block.start < spans[-1][1]):  # a table's column; in the list before
             continue
@@ -123,9 +124,7 @@ def source_lists(text: str, blocks: Sequence[Block]) -> list[Span]:
             end = next((other.start for other in blocks[number + 1 :] if _ends_list(text, other)), len(text))
         elif colon and _names_sources(head) and _BEGINS_ENTRY.match(inline.strip("*_ ")) and _says_more(inline):
             end = block.end
-        elif 0 < number == len(blocks) - 1 and _is_unnamed_list(text[block.start : block.end]):
-            if text[: block.start].rstrip().endswith(":"):  # what it lists was said
-                continue
+        elif number == unnamed:
             end = len(text)
         else:
             continue
@@ -163,16 +162,31 @@ def _says_more(text: str) -> bool:
     return re.search(r"\w", _BRACKETS.sub("", text)) is not None
 
 
-def _is_unnamed_list(text: str) -> bool:
-    """Whether each of several lines is a source behind its number, in order: "[1] Vistula, Wikipedia"."""
-    entries = [_NUMBERED_TITLE.match(line) for line in text.splitlines()]
-    numbers = [int(entry["number"]) for entry in entries if entry]
-    titles = [entry["title"] for entry in entries if entry]
-    return (
-        1 < len(numbers) == len(entries)
-        and numbers == sorted(set(numbers))
-        and not any(_is_sentence(title) for title in titles)
-    )
+def _unnamed_list(text: str, blocks: Sequence[Block]) -> int | None:
+    """The block from which on each line to the end is a source behind its number, in order: "[1] Vistula, Wikipedia".
+
+    In several blocks they are sources only where something cites above them.
+    """
+    first = len(blocks)
+    titles: list[str] = []
+    numbers: list[int] = []
+    while first and blocks[first - 1].row is None:
+        block = blocks[first - 1]
+        entries = [_NUMBERED_TITLE.match(line) for line in text[block.start : block.end].splitlines()]
+        if None in entries:
+            break
+        titles += [entry["title"] for entry in entries if entry]
+        numbers = [int(entry["number"]) for entry in entries if entry] + numbers
+        first -= 1
+    if first in (0, len(blocks)) or len(numbers) < 2 or numbers != sorted(set(numbers)):
+        return None
+    start = blocks[first].start
+    marker = re.compile(marker_pattern(), re.IGNORECASE)
+    if text[: text.rfind("\n", 0, start) + 1].rstrip().endswith(":"):  # what it lists was said
+        return None
+    if any(_is_sentence(title) or marker.search(title) for title in titles):
+        return None
+    return first if first == len(blocks) - 1 or marker.search(text, 0, start) else None
 
 
 def _entries(lines: Sequence[str], lists: Sequence[range]) -> Iterator[tuple[str, int, int, str]]:
@@ -183,7 +197,9 @@ def _entries(lines: Sequence[str], lists: Sequence[range]) -> Iterator[tuple[str
         if first < end:  # it belongs to the source above
             continue
         fenced ^= _FENCE.match(line) is not None
-        listed = next((each for each in lists if first in each[1:]), None)
+        listed = next((each for each in lists if first in each), None)
+        if listed and first == listed.start and _names_sources(line.partition(":")[0]):  # "3. References"
+            continue
         match = None if fenced else _NOTE.match(line) or (_listed() if listed else _DEFINED).match(line)
         if match:
             *labels, said = match.groups()

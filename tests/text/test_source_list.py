@@ -67,6 +67,7 @@ More[^v].
             "A [1].\n\n> **Sources**\n> 1. Oder https://a.b/c_(d)", "A [1].", "1",
             [("Oder", "https://a.b/c_(d)", "")],
         ),
+        ("A [1].\n\n- [1] Oder\n- [2] Warta", "A [1].", "1 2", [("", None, "Oder"), ("", None, "Warta")]),
         ("A [1].\n\nSources:\n[1] Oder\n> 1. Long.", "A [1].", "1", [("", None, "1. Long.")]),
         (
             "A ([x.y](https://x.y/a_(b)#c)). B, see [Z](https://z.z/). C. ([x](https://x.y/a_(b)), [w](http://w.w)) `([c](https://c.c))`",
