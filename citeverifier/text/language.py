@@ -39,6 +39,7 @@ class Language:
     source_heading_words: frozenset[str]
     marker_labels: frozenset[str]
     marker_joins: frozenset[str]
+    place_words: frozenset[str]
     reference_words: frozenset[str]
     lead_ins: Mapping[str, tuple[str, ...]]
     asides: Mapping[str, tuple[str, ...]]

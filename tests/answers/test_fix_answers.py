@@ -72,11 +72,14 @@ def fixed(
         ("", ""),
         ("[1] The Oder is 840 km long.\nMore.", "[2] The Oder is 840 km long.\nMore."),
         ("The Oder [1], [3].", "The Oder [2], [3]."),
+        ("The Oder [1, p. 12]. The Warta [Doc 3, p. 4].", "The Oder [2]. The Warta [Doc 3, p. 4]."),
+        ("1,047 km and 840 km long [2, p. 12][3, p. 1].", "1,047 km and 840 km long [2, p. 12][1]."),
         ("**The Oder is 840 km long [1].** And so on.", "**The Oder is 840 km long [2].** And so on."),
     ],
 )
 def test_as_many_citations_as_before(answer: str, corrected: str) -> None:
     assert fixed(answer).text == corrected
+    assert "".join(stream(list(answer), DOCUMENTS, BySupport(Keyword()), lang="en")) == corrected
 
 
 def test_what_became_of_a_point() -> None:
@@ -189,6 +192,7 @@ PIECES = st.sampled_from([
     "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ",
     " states that it is", " found it slow", "However, ", "According to ", "(Source: Document 1)", "[Dokument nr ",
     " is", " isolated", "(Doc 2)", "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
+    "[1, p. 12]", "(Doc 2, s. 4a)", ", p. ", "[1‑3]",
 ])  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 
