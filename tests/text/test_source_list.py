@@ -132,6 +132,19 @@ def test_html_is_read_as_the_report_it_shows() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("30 m<sup>2</sup> and 10<sup>6</sup> km <sup>2</sup>", "30 m² and 10⁶ km ²"),
+        ("30 km<sup><a href='#2'>2</a></sup>", "30 km[2]"),
+        ("It is long<sup>1, 2</sup>.<sup>3</sup>", "It is long[1, 2].[3]"),
+        ("<sup>1</sup> A book", "[1] A book"),
+    ],
+)
+def test_what_is_raised_cites_or_is_an_exponent(html: str, shown: str) -> None:
+    assert read_html(f"<p>{html}</p>", markdown=True).text.strip() == shown
+
+
 def test_html_as_plain_text_has_no_signs() -> None:
     text = " ".join(read_html(HTML).text.split())
     assert text.startswith("Rivers It is long [1]. It flows through Warsaw[2]. Kraków lies [1] x[1] Sources V more")
