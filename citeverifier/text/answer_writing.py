@@ -11,7 +11,18 @@ from itertools import chain, groupby
 from typing import TypeVar
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer
-from citeverifier.text.markers import SPACES, TARGET, MarkerRun, cut_of, is_apart, joined, separator, spaces_before
+from citeverifier.text.markers import (
+    DASH,
+    SPACES,
+    TARGET,
+    MarkerRun,
+    cut_of,
+    is_apart,
+    joined,
+    separator,
+    spaces_before,
+    without_places,
+)
 
 _ENDS = ".!?…"
 _CLOSERS = "\"'”’»)]"
@@ -157,12 +168,13 @@ def _run_style(text: str, run: MarkerRun) -> Style:
     """How a run is printed; `after_stop` stays unset."""
     first, *others = run.markers
     printed = [_PRINTED.fullmatch(text, marker.start, marker.end) for marker in run.markers]
-    said = "".join(each["said"] for each in printed if each)
+    said = "".join(without_places(each["said"]) for each in printed if each)
     opening, inside, closing = printed[0].group("opening", "said", "closing") if printed[0] else ("[", "", "]")
+    inside = without_places(inside)
     prefix = re.match(r"\s*(\D*)", inside)
     suffix = re.search(r"(?:†[^,;\d]*|\^)(?=[,;]|\Z)", inside)
     comma = re.search(rf"\s*{separator()}\s*", said, re.IGNORECASE)
-    dash = re.search(r"\d\s*([-–—])\s*\D*\d", re.sub(r"†[^,;]*", "", said))
+    dash = re.search(rf"\d\s*({DASH})\s*\D*\d", re.sub(r"†[^,;]*", "", said))
     before = spaces_before(text, run.start)
     between = text[first.end : others[0].start] if others else ""
     return Style(

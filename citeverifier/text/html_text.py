@@ -16,6 +16,8 @@ _BLOCKS = {
 _OPENS = {f"h{n}": f"{'#' * n} " for n in range(1, 7)} | {"tr": "|", "td": " ", "th": " ", "code": "`"}
 _CLOSES = {"td": " |", "th": " |", "code": "`"}
 _BEGINS_BLOCK = re.compile(r"[#>|*+~`-]|\d{1,3}[.)]|\[[^\]]*\]:")  # what Markdown reads as more at a line's start
+_POWER = re.compile(r"(?:\d|(?<![^\W\d_])[^\W\d_]{1,3})\Z")  # before what is raised: "10", "30 m"
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NUMBERS = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*")
 
 
@@ -49,7 +51,7 @@ class _Reader(HTMLParser):
         self.lists: list[int | None] = []  # the number of the next item; None in a list without numbers
         self.links: list[str | None] = []
         self.quotes = 0
-        self.raised = self.in_cell = self.said = False
+        self.raised = self.cites = self.in_cell = self.said = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _HIDDEN or (tag == "pre" and self.markdown):  # code makes no statement
@@ -61,7 +63,9 @@ class _Reader(HTMLParser):
             start = given.get("start") or "1"
             self.lists.append((int(start) if start.isdecimal() else 1) if tag == "ol" else None)
         elif tag == "sup":
-            self.raised = True
+            self.raised, self.cites = True, _POWER.search("".join(self.lines[-1][0]).rstrip(" [")) is None
+        elif tag == "a":
+            self.cites = True  # "km<sup><a ...>2</a></sup>"
         elif tag == "blockquote":
             self.quotes += 1
         if self.markdown:
@@ -103,7 +107,7 @@ class _Reader(HTMLParser):
             self.title += data if self.hidden[-1] == "title" and not self.title else ""
             return
         if self.raised and _NUMBERS.fullmatch(data.strip()):
-            data = f"[{data.strip()}]"
+            data = f"[{data.strip()}]" if self.cites else data.translate(_RAISED)
         line = self.getpos()[0]
         for number, part in enumerate(data.split("\n")):
             text = re.sub(r"\s+", " ", part)

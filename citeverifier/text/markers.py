@@ -1,6 +1,6 @@
 """Citation markers in a text: where they stand, what they point to, and the text without them.
 
-Known: `[1]`, `[1,2]`, `[1 and 2-4]`, `[1][2]`, `[1]-[3]`, `[Doc 1]`, `[citation:1]`, `(Source 1)`, `[^1]`,
+Known: `[1]`, `[1,2]`, `[1 and 2-4]`, `[1][2]`, `[1]-[3]`, `[Doc 1]`, `[1, p. 2]`, `[citation:1]`, `(Source 1)`, `[^1]`,
 `[1](target)`, `<sup>1</sup>`, `【1】`, `[1†source]`, `【4:0†source】`; before or after the full stop. Markers are taken
 out *before* sentences are split, with their offsets, so that a splitter sees plain prose and every place in the plain
 text is known in the original.
@@ -18,9 +18,19 @@ from functools import cache
 from citeverifier.text.language import words_of_all
 from citeverifier.text.words import words
 
-_PART = re.compile(r"(\d+)(?:\D*?[-–—]\D*(\d+))?")
+DASH = "[-‐‑–—−]"
+_PART = re.compile(rf"(\d+)(?:\D*?{DASH}\D*(\d+))?")
 SPACES = " \t\u00a0"
-OPENING = ("[", "【", "［", "(", "<", "*", "\\")  # signs with which a marker, or what is put around it, may begin
+OPENING = (
+    "[",
+    "【",
+    "［",
+    "(",
+    "<",
+    "<sup",
+    "*",
+    "\\",
+)  # signs with which a marker, or what is put around it, may begin
 TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # of a link, perhaps with a title
 _RAISED = r"(?:(?<=[^\W\d_]{4})|(?<=[.,;:!?)\"”’]))"  # "m<sup>2</sup>" is a unit
 # Like a marker, but mostly something else: "(1)" (not where it counts a list's items), "¹", "^1^".
@@ -43,24 +53,37 @@ BREAK = re.compile(r"</?(?:br|p|div|ul|ol|li|table|tr|td|th|h[1-6]|blockquote|se
 Span = tuple[int, int]
 
 
-def _either(kind: str) -> str:
+@cache
+def either(kind: str) -> str:
+    """The words of a kind in every language, as a pattern."""
     return "|".join(map(re.escape, sorted(words_of_all(kind), key=len, reverse=True)))
 
 
 @cache
 def separator() -> str:
     """What stands between the numbers of a marker and between markers that belong together."""
-    return rf"(?:[,;&](?:\s*\b(?:{_either('marker_joins')})\b)?|\b(?:{_either('marker_joins')})\b)"
+    return rf"(?:[,;&](?:\s*\b(?:{either('marker_joins')})\b)?|\b(?:{either('marker_joins')})\b)"
+
+
+@cache
+def _place() -> str:
+    """Where in a document, behind its number: ", p. 12-14", ", art. 5 ust. 2", " § 4"."""
+    return rf"(?:[\s,:;]+(?:{either('place_words')})\.?\s*\d[\d.–-]*[a-z]{{0,2}})+"
+
+
+def without_places(marker: str) -> str:
+    """A marker without where in its documents it points to: "[4, p. 12]" is "[4]"."""
+    return re.sub(_place(), "", marker, flags=re.IGNORECASE)
 
 
 @cache
 def marker_pattern() -> str:
     """A marker with the labels of every language, "[Doc 1, 3-4]", whatever the case of its letters."""
-    label = rf"(?:{_either('marker_labels')})[\s.:#_-]*"
-    label = rf"{label}(?:{label}|(?:nr|no)\b[\s.:#_-]*)?"  # "(source: document 1)", "[Dokument nr 1]"
+    label = rf"(?:{either('marker_labels')})[\s.:#_-]*"
+    label = rf"{label}(?:(?<![^\W\d_])(?:{label}|(?:nr|no)\b[\s.:#_-]*))?"  # "(source: document 1)", "[Dokument nr 1]"
     bare = r"\^?\d{1,3}\^?"
     number = rf"(?:{label})?{bare}"
-    more = rf"(?:\s*[-–—]\s*{number}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?"
+    more = rf"(?:\s*{DASH}\s*{number}|:\d{{1,4}}(?=†))?(?:†[^\]】\[【,;]*)?(?:{_place()})?"
     rest = rf"{more}(?:\s*{separator()}\s*{number}{more})*\s*"
     shapes = (
         rf"\\?[\[［]\s*{number}{rest}\\?[\]］]",
@@ -74,10 +97,11 @@ def marker_pattern() -> str:
 @cache
 def _begun_marker() -> re.Pattern[str]:
     """The beginning of a marker, perhaps within a label, or of what is put around one."""
-    labels = {label[:n] for label in words_of_all("marker_labels") for n in range(1, len(label) + 1)}
-    begun = "|".join(map(re.escape, sorted(labels, key=len, reverse=True)))
-    inside = rf"(?:[\s\d,;:.#_^&–—-]|{begun}|nr?|no|{_either('marker_joins')})*(?:†[^\]】\[【]*)?"
-    around = rf"\([^()\n]{{0,{_AROUND}}}|<\w{{0,{_AROUND}}}>?{inside}|\*{{1,2}}|\\"
+    known = words_of_all("marker_labels") | words_of_all("place_words") | words_of_all("marker_joins") | {"nr", "no"}
+    begun = "|".join(sorted({re.escape(word[:n]) for word in known for n in range(1, len(word) + 1)}))
+    whole = rf"(?>(?<![^\W\d_])(?:{begun}|(?<=\d)[a-z]{{1,2}})(?![^\W\d_]))"  # a word is read in one way only
+    inside = rf"(?:[\s\d,;:.#_^&‐‑–—−-]|{whole})*(?:†[^\]】\[【]*)?"
+    around = rf"\([^()\n]{{0,{_AROUND}}}|<\w{{0,{_AROUND}}}>?{inside}(?:</?\w*)?|\*{{1,2}}|\\"
     return re.compile(rf"(?:(?:\\?[\[［]|【){inside}(?:\\|\]\([^()\n]*)?|{around})\Z", re.IGNORECASE)
 
 
@@ -183,7 +207,7 @@ def _numbers(marker: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]
     """The 0-based positions of a marker and its printed numbers out of range."""
     positions: dict[int, None] = {}
     outside: dict[int, None] = {}
-    marker = re.sub(rf"(?<=[\]］】)>]){TARGET}\Z", "", marker)
+    marker = without_places(re.sub(rf"(?<=[\]］】)>]){TARGET}\Z", "", marker))
     for item in re.split(separator(), marker, flags=re.IGNORECASE):
         numbers = re.sub(r"(?<=\d):.*", "", item.split("†")[0], flags=re.DOTALL)
         part = _PART.search(numbers)

@@ -10,22 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from citeverifier.records import RecordError
 from citeverifier.text.language import words_of_all
 from citeverifier.text.markdown import Block, read_markdown
-from citeverifier.text.markers import Span, find_markers, is_apart, marker_pattern
+from citeverifier.text.markers import Span, either, find_markers, is_apart, marker_pattern
 from citeverifier.text.sentences import ends_sentence
 from citeverifier.text.words import words
 
-_LISTED = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+)?(?:\[(\d{1,3})\]:?|(\d{1,3})[.)])[ \t]+(\S.*)")
 _NOTE = re.compile(r"[ \t]{0,3}\[(\^[^\]\s]+)\]:[ \t]*(.*)")
 _DEFINED = re.compile(r"[ \t]{0,3}\[([^\]\[^][^\]\[\n]*)\]:[ \t]+(\S.*)")
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_FENCE = re.compile(r"[ \t]*(?:```(?![^\n]*`)|~~~)")
 _QUOTE = re.compile(r"[ \t]*>[ \t]?(.*)")
 _LINK = re.compile(
-    r"\[([^\]\n]*)\]\((?![\s)]|<>)(<[^>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)[^)\n]*\)"  # "[title](target)"
-    r"|<?(https?://[^\s<>]+)"
+    r"\[([^\]\n]*)\]\]?\((?![\s)]|<>)(<[^>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)[^)\n]*\)"  # "[title](target)"
+    r"|[<(]?(https?://(?:[^\s<>()]|\([^\s<>()]*\))+)[>)]?"
 )
 _CITING = re.compile(r"\((?:\[[^\[\]\n]*\]\(https?://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)[,;]?[ \t]*)+\)")
 _NAMED = re.compile(r"\[([^\[\]\n]{1,200})\](?=(?:\[([^\[\]\n]{1,200})\])?)")  # "[label]", and what follows at once
@@ -35,6 +35,15 @@ _NUMBERED_TITLE = re.compile(r"\s*\\?\[(?P<number>\d{1,3})\\?\]:?\s+(?P<title>\S
 _BRACKETS = re.compile(r"\[[^\]\n]*\]")
 _SENTENCE_WORDS = 5  # as many words and a full stop are a sentence
 _MOST = 999  # a marker has three digits
+
+
+@cache
+def _listed() -> re.Pattern[str]:
+    """A source behind its number: "1. ...", "[1] ...", "- **[1]** ...", "[Doc 1]: ..."; all of "[1](target) ..."."""
+    linked = r"(?=\[{1,2}(\d{1,3})\]{1,2}\()"
+    bracketed = rf"\\?\[(?:(?:{either('marker_labels')})[\s.:#_-]*)?(\d{{1,3}})\\?\]"
+    number = rf"(?:\*\*)?(?:{bracketed}|(\d{{1,3}})(?=\**[.)]))[.):*]*[ \t]+"
+    return re.compile(rf"[ \t]{{0,3}}(?:[-*+•][ \t]+)?(?:{linked}|{number})(\S.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,10 @@ def read_report(text: str, places: Sequence[int]) -> Report:
     lines = text.split("\n")
     lists = [_lines_of(text, span) for span in source_lists(text, read_markdown(text).blocks)]
     sources: dict[str, Source] = {}
+    for listed in lists:
+        below = lines[listed.start + 1 : listed.stop]
+        if all(_QUOTE.match(line) for line in below if line.strip()):  # all of it is quoted
+            lines[listed.start + 1 : listed.stop] = [_QUOTE.sub(r"\1", line) for line in below]
     for label, first, end, said in list(_entries(lines, lists)):
         source = _source(label, places[first], said, lines[first + 1 : end])
         before = sources.setdefault(label, source)
@@ -100,19 +113,18 @@ def _lines_of(text: str, span: tuple[int, int]) -> range:
 def source_lists(text: str, blocks: Sequence[Block]) -> list[Span]:
     """Where the answer's lists of sources stand, in order: each up to the next heading or prose that cites."""
     spans: list[Span] = []
+    unnamed = _unnamed_list(text, blocks)
     for number, block in enumerate(blocks):
         if block.row is not None or (spans and block.start < spans[-1][1]):  # a table's column; in the list before
             continue
         first = text[block.start : block.end].partition("\n")[0]
         head, colon, inline = first.partition(":")
-        below = text[block.start + len(first) :].strip().partition("\n")[0]
+        below = text[block.start + len(first) :].lstrip(" \t>\n").partition("\n")[0]
         if _names_sources(first) and below and _is_entry(below):
             end = next((other.start for other in blocks[number + 1 :] if _ends_list(text, other)), len(text))
         elif colon and _names_sources(head) and _BEGINS_ENTRY.match(inline.strip("*_ ")) and _says_more(inline):
             end = block.end
-        elif 0 < number == len(blocks) - 1 and _is_unnamed_list(text[block.start : block.end]):
-            if text[: block.start].rstrip().endswith(":"):  # what it lists was said
-                continue
+        elif number == unnamed:
             end = len(text)
         else:
             continue
@@ -121,8 +133,10 @@ def source_lists(text: str, blocks: Sequence[Block]) -> list[Span]:
 
 
 def _names_sources(text: str) -> bool:
-    """Whether a text is what stands over a list of sources, perhaps numbered."""
-    return " ".join(words(_HEADING_NUMBER.sub("", text))) in words_of_all("source_headings")
+    """Whether a text is what stands over a list of sources, perhaps numbered: their name, and words that go with it."""
+    said = " ".join(words(_HEADING_NUMBER.sub("", text)))
+    rest = re.sub(rf"\b(?:{either('source_headings')})\b", "", said)
+    return rest != said and set(rest.split()) <= words_of_all("source_heading_words")
 
 
 def _is_entry(line: str) -> bool:
@@ -148,16 +162,31 @@ def _says_more(text: str) -> bool:
     return re.search(r"\w", _BRACKETS.sub("", text)) is not None
 
 
-def _is_unnamed_list(text: str) -> bool:
-    """Whether each of several lines is a source behind its number, in order: "[1] Vistula, Wikipedia"."""
-    entries = [_NUMBERED_TITLE.match(line) for line in text.splitlines()]
-    numbers = [int(entry["number"]) for entry in entries if entry]
-    titles = [entry["title"] for entry in entries if entry]
-    return (
-        1 < len(numbers) == len(entries)
-        and numbers == sorted(set(numbers))
-        and not any(_is_sentence(title) for title in titles)
-    )
+def _unnamed_list(text: str, blocks: Sequence[Block]) -> int | None:
+    """The block from which on each line to the end is a source behind its number, in order: "[1] Vistula, Wikipedia".
+
+    In several blocks they are sources only where something cites above them.
+    """
+    first = len(blocks)
+    titles: list[str] = []
+    numbers: list[int] = []
+    while first and blocks[first - 1].row is None:
+        block = blocks[first - 1]
+        entries = [_NUMBERED_TITLE.match(line) for line in text[block.start : block.end].splitlines()]
+        if None in entries:
+            break
+        titles += [entry["title"] for entry in entries if entry]
+        numbers = [int(entry["number"]) for entry in entries if entry] + numbers
+        first -= 1
+    if first in (0, len(blocks)) or len(numbers) < 2 or numbers != sorted(set(numbers)):
+        return None
+    start = blocks[first].start
+    marker = re.compile(marker_pattern(), re.IGNORECASE)
+    if text[: text.rfind("\n", 0, start) + 1].rstrip().endswith(":"):  # what it lists was said
+        return None
+    if any(_is_sentence(title) or marker.search(title) for title in titles):
+        return None
+    return first if first == len(blocks) - 1 or marker.search(text, 0, start) else None
 
 
 def _entries(lines: Sequence[str], lists: Sequence[range]) -> Iterator[tuple[str, int, int, str]]:
@@ -168,15 +197,19 @@ def _entries(lines: Sequence[str], lists: Sequence[range]) -> Iterator[tuple[str
         if first < end:  # it belongs to the source above
             continue
         fenced ^= _FENCE.match(line) is not None
-        listed = next((each for each in lists if first in each[1:]), None)
-        match = None if fenced else _NOTE.match(line) or (_LISTED if listed else _DEFINED).match(line)
+        listed = next((each for each in lists if first in each), None)
+        if listed and first == listed.start and _names_sources(line.partition(":")[0]):  # "3. References"
+            continue
+        match = None if fenced else _NOTE.match(line) or (_listed() if listed else _DEFINED).match(line)
         if match:
-            label = match[1] or match[2]
-            while not match[1] and label in used and used[label] == listed:  # "1." again counts up
+            *labels, said = match.groups()
+            label = next(filter(None, labels))
+            counts_up = len(labels) > 1 and labels[-1] is not None
+            while counts_up and label in used and used[label] == listed:  # "1." again counts up
                 label = str(int(label) + 1)
             used[label] = listed
             end = _end(lines, first, lazy=listed is not None or match.re is _NOTE)
-            yield label, first, end, match[match.lastindex or 1]
+            yield label, first, end, said
 
 
 def _end(lines: Sequence[str], first: int, *, lazy: bool) -> int:
@@ -184,7 +217,7 @@ def _end(lines: Sequence[str], first: int, *, lazy: bool) -> int:
     end = first + 1
     for number in range(end, len(lines)):
         line = lines[number]
-        if any(sign.match(line) for sign in (_NOTE, _LISTED, _DEFINED)) or line.startswith("#"):
+        if any(sign.match(line) for sign in (_NOTE, _listed(), _DEFINED)) or line.startswith("#"):
             break
         if line.strip():
             if not (line.startswith((" ", "\t", ">")) or (lazy and end == number)):
@@ -200,7 +233,8 @@ def _source(label: str, line: int, said: str, below: list[str]) -> Source:
     path = re.fullmatch(r"<?([^\s>]+\.\w{2,8})>?(?:\s+[\"(].*)?", entry)  # a definition's target, or a file by its name
     if link:
         target: str | None = (link[2] or link[3]).strip("<>").rstrip(".,;")
-        title = link[1] or (entry[: link.start()] + entry[link.end() :]).strip(' .,:;-–—"')
+        named = link[1] is not None and re.search(r"[^\W\d]", link[1])  # else "[1](target) Title"
+        title = link[1] if named else (entry[: link.start()] + entry[link.end() :]).strip(' .,:;-–—"*')
     else:
         target, title = (path[1], "") if path else (None, "")
     return Source(label, line, title, target, quoted or ("" if target else entry))
@@ -252,5 +286,5 @@ def _renumbered(text: str, labels: list[str]) -> str:
 
 def may_list(line: str) -> bool:
     """Whether a line is one that a list of sources without a heading has: "[1] Vistula, Wikipedia"."""
-    entry = _NUMBERED_TITLE.match(line)
+    entry = _NUMBERED_TITLE.match(line.lstrip(" \t-*+•"))
     return entry is not None and not _is_sentence(entry["title"])

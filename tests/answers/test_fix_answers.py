@@ -72,11 +72,14 @@ def fixed(
         ("", ""),
         ("[1] The Oder is 840 km long.\nMore.", "[2] The Oder is 840 km long.\nMore."),
         ("The Oder [1], [3].", "The Oder [2], [3]."),
+        ("The Oder [1, p. 12]. The Warta [Doc 3, p. 4].", "The Oder [2]. The Warta [Doc 3, p. 4]."),
+        ("1,047 km and 840 km long [2, p. 12][3, p. 1].", "1,047 km and 840 km long [2, p. 12][1]."),
         ("**The Oder is 840 km long [1].** And so on.", "**The Oder is 840 km long [2].** And so on."),
     ],
 )
 def test_as_many_citations_as_before(answer: str, corrected: str) -> None:
     assert fixed(answer).text == corrected
+    assert "".join(stream(list(answer), DOCUMENTS, BySupport(Keyword()), lang="en")) == corrected
 
 
 def test_what_became_of_a_point() -> None:
@@ -188,7 +191,8 @@ PIECES = st.sampled_from([
     "http://x.org ", "|", "| a |\n|---|\n", " ", ":", "  ", "\t", "†", "źródło", "Sources:\n", "```\n", '"', "?", "<b>",
     "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ",
     " states that it is", " found it slow", "However, ", "According to ", "(Source: Document 1)", "[Dokument nr ",
-    " is", " isolated", "(Doc 2)", "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
+    " is", " isolated", "<sup>1</sup>", " et al.", "(Doc 2)", "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
+    "[1, p. 12]", "(Doc 2, s. 4a)", ", p. ", "[1‑3]",
 ])  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 
@@ -224,7 +228,7 @@ def test_a_marker_is_corrected_with_whatever_is_put_around_it(marker: str) -> No
 @pytest.mark.parametrize(
     "text",
     [
-        "The Oder is long [1].\n\n[1] Oder, Wikipedia\n[2] Vistula, Wikipedia\n",
+        "The Oder is long [1].\n\n[1] Oder, Wikipedia\n\n[2] Vistula, Wikipedia\n",
         "The Oder is long [1]. Go to https://a.com/x?b[2]=2 for it.",
         "The Oder is long [1]. Use ``x[2]`` and ```y[2]``` here.",
     ],

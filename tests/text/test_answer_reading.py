@@ -95,6 +95,14 @@ def test_every_kind_of_block() -> None:
         ("<thinking>It is so [1].</thinking>It was so.", ["It was so."]),
         ("| River | Sources |\n|---|---|\n| Vistula | [1][2] |\n\nIt is so.", ["Vistula", "It is so."]),
         ("It is so [1].\n\n[1] Vistula, Wikipedia.\n[2] Oder.", ["It is so."]),
+        ("It is so [1].\n\n[1] Vistula\n\n[2] Oder", ["It is so."]),
+        ("It is so [1].\n\n- [1] Oder report\n- [2] Price list", ["It is so."]),
+        ("It is so [1]:\n\n- [1] Oder\n- [2] Warta", ["It is so:", "Oder", "Warta"]),
+        ("It is so [1].\n\n- [1] Oder\n- [2] It is long, as it was.", ["It is so.", "Oder", "It is long, as it was."]),
+        ("It is so [1].\n\n- Oder [1]\n- Warta [2]", ["It is so.", "Oder", "Warta"]),
+        ("It is so [1].\n\n- [1] Oder [2]\n- [2] Warta [3]", ["It is so.", "Oder", "Warta"]),
+        ("It is so.\n\n- [1] Oder\n- [2] Warta", ["It is so.", "Oder", "Warta"]),
+        ("# Rivers\n\n[2] Oder\n\n[1] Warta", ["Oder", "Warta"]),
         ("[1] It was approved in May 2019.\n[2] It was banned.", ["It was approved in May 2019.", "It was banned."]),
         ("They rise here:\n\n[1] Vistula\n[2] Oder", ["Vistula", "Oder"]),
         ("No. The Oder is shorter [1].", ["The Oder is shorter."]),
@@ -117,6 +125,23 @@ def test_a_list_of_sources_says_nothing(text: str, lang: str) -> None:
     answer = read_answer(f"It is so [1].\n\n{text}", 10, lang)
     assert [statement.text for statement in answer.statements] == ["It is so."]
     assert len(answer.plain.runs) == 1
+
+
+@pytest.mark.parametrize(
+    ("heading", "lists"),
+    [
+        ("Cytowane prace", True), ("Piśmiennictwo", True), ("Netografia", True), ("Spis literatury", True),
+        ("Literatura cytowana", True), ("Najważniejsze źródła", True), ("Źródła danych", True),
+        ("Źródła i literatura", True), ("Przypisy końcowe", True), ("Źródła użyte w raporcie", True),
+        ("6. Sources and further reading", True), ("List of references", True), ("Selected References", True),
+        ("Primary sources", True), ("Retrieved documents", True), ("Literature cited", True), ("Endnotes", True),
+        ("Sources read but not used in the report", True), ("Sources of energy", False), ("Źródła Wisły", False),
+        ("Required documents", False), ("In this report", False), ("Literature review", False),
+    ],
+)  # fmt: skip
+def test_what_stands_over_a_list_of_sources(heading: str, lists: bool) -> None:
+    answer = read_answer(f"It is so [1].\n\n## {heading}\n\n- Oder report [1]", 10, "en")
+    assert [statement.text for statement in answer.statements[1:]] == ([] if lists else ["Oder report"])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from citeverifier.text.markers import find_markers, remove_markers, unread_marker
+from citeverifier.text.markers import find_markers, may_begin_marker, remove_markers, unread_marker
 
 SHAPES = [
     ("It is so [1].", "It is so.", [(0,)]),
@@ -57,6 +57,12 @@ SHAPES = [
     ("Tak jest [Źródła 2, 3].", "Tak jest.", [(1, 2)]),
     ("It is so ［2］.", "It is so.", [(1,)]),
     (r"It is so \[2\].", "It is so.", [(1,)]),
+    ("It is so [2‑4; 6−7].", "It is so.", [(1, 2, 3, 5, 6)]),
+    ("It is so [4, p. 12].", "It is so.", [(3,)]),
+    ("It is so [Doc 4, pp. 12-14; 2 § 3].", "It is so.", [(3, 1)]),
+    ("It is so [Doc 4, section 3.2].", "It is so.", [(3,)]),
+    ("It is so (source: Doc 4, p. 12).", "It is so.", [(3,)]),
+    ("Tak jest [Dok. 3, art. 5 ust. 2a] i tak (Dokument 1, s. 4).", "Tak jest i tak.", [(2,), (0,)]),
 ]
 NO_MARKERS = [
     "The year [1999] was.",
@@ -67,6 +73,8 @@ NO_MARKERS = [
     "[1.5]",
     "[1】",
     "[a1]",
+    "[p. 12]",
+    "[2 sections 3",
     "10 m<sup>2</sup> of 10<sup>6</sup>",
     "(Article 2)",
     "in (2) and (3)",
@@ -88,9 +96,22 @@ def test_what_is_no_marker_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[1" + "†a,1" * 20000, "[1, " * 20000, "[1][" * 20000, "[1" + " " * 20000, "(see [1], " * 20000]
+    "text",
+    [
+        "[1" + "†a,1" * 20000,
+        "[1, " * 20000,
+        "[1][" * 20000,
+        "[1, p. 2" * 20000,
+        "[1 p" * 20000,
+        "[1" + " " * 20000,
+        "(see [1], " * 20000,
+        "[1" + ", p. 2" * 20000,
+        "[" + "ci" * 20000,
+        "[" + "1a " * 20000,
+    ],
 )
 def test_long_nonsense_is_read_in_no_time(text: str) -> None:
+    assert not may_begin_marker(f"{text}!]")
     assert all(run.positions == (0,) for run in remove_markers(text, 10).runs)
 
 

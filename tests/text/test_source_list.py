@@ -53,6 +53,22 @@ More[^v].
         ("B [1].\n\n[2]: two.txt\n[1]: <one.txt>\n", "B [1].", "1 2", [("", "one.txt", ""), ("", "two.txt", "")]),
         ("C [1].\n\nSources:\n1. [T](): so.", "C [1].", "1", [("", None, "[T](): so.")]),  # a link that leads nowhere
         ("No sources [1].", "No sources [1].", "", []),
+        *(
+            (f"A [1].\n\n## Sources\n{listed}", "A [1].", "1 2", [("Oder", "https://a.b/c", ""), ("", None, "Warta")])
+            for listed in (
+                "**[1]** Oder https://a.b/c\n**[2]** Warta", "- **[1]** Oder: <https://a.b/c>\n- **[2]** Warta",
+                "**1.** Oder (https://a.b/c).\n**2**. Warta", "\\[1\\] Oder (https://a.b/c)\n\n\\[2\\] Warta",
+                "• [1] Oder https://a.b/c\n• [2] Warta", "[Doc 1] [Oder](https://a.b/c)\n[Document 2]: Warta",
+                "[[1]](https://a.b/c) Oder\n[2]. Warta", "[1](https://a.b/c) Oder\n2) Warta",
+                "> [1] Oder https://a.b/c\n>\n> [2] Warta",
+            )
+        ),
+        (
+            "A [1].\n\n> **Sources**\n> 1. Oder https://a.b/c_(d)", "A [1].", "1",
+            [("Oder", "https://a.b/c_(d)", "")],
+        ),
+        ("A [1].\n\n- [1] Oder\n- [2] Warta", "A [1].", "1 2", [("", None, "Oder"), ("", None, "Warta")]),
+        ("A [1].\n\nSources:\n[1] Oder\n> 1. Long.", "A [1].", "1", [("", None, "1. Long.")]),
         (
             "A ([x.y](https://x.y/a_(b)#c)). B, see [Z](https://z.z/). C. ([x](https://x.y/a_(b)), [w](http://w.w)) `([c](https://c.c))`",
             "A [1]. B, see [Z](https://z.z/). C. [1][2] `([c](https://c.c))`", "https://x.y/a_(b) http://w.w",
@@ -114,6 +130,19 @@ def test_html_is_read_as_the_report_it_shows() -> None:
     assert [(source.target, source.text) for source in read_report(page.text, page.lines).sources] == [
         ("v.html", ""), (None, "Quoted twice"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("30 m<sup>2</sup> and 10<sup>6</sup> km <sup>2</sup>", "30 m² and 10⁶ km ²"),
+        ("30 km<sup><a href='#2'>2</a></sup>", "30 km[2]"),
+        ("It is long<sup>1, 2</sup>.<sup>3</sup>", "It is long[1, 2].[3]"),
+        ("<sup>1</sup> A book", "[1] A book"),
+    ],
+)
+def test_what_is_raised_cites_or_is_an_exponent(html: str, shown: str) -> None:
+    assert read_html(f"<p>{html}</p>", markdown=True).text.strip() == shown
 
 
 def test_html_as_plain_text_has_no_signs() -> None:
