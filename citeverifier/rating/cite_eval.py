@@ -76,8 +76,8 @@ class CiteEvalAuto(LLMRater):
             raise ValueError(f"rater.way: expected one of {', '.join(WAYS)}, got {way}")
         if coefficients is not None and way != "iter_coe":
             raise ValueError(f"rater.coefficients: expected rater.way=iter_coe, which makes edits, got {way}")
-        if not 0 <= weight <= 1:
-            raise ValueError(f"rater.weight: expected a share from 0 to 1, got {weight}")
+        if type(weight) not in (int, float) or not 0 <= weight <= 1:
+            raise ValueError(f"rater.weight: expected a share from 0 to 1, got {weight!r}")
         self.way, self.weight, self.attribution, self.max_tokens = way, weight, attribution, max_tokens
         self.makes_edits = way == "iter_coe"
         self.edit_dist = None if coefficients is None else EditDist.load(coefficients)

@@ -92,6 +92,10 @@ def test_local_on_planted_defects(tmp_path: Path) -> None:
     assert done.stdout.rstrip().endswith("report.md")
     improved, bad = read_responses(folder / "improved.jsonl")
     assert (len(improved), bad) == (found["systems"]["defects"]["responses"], [])
+    options = ("rater=local", "verifier=keyword", "hydra.run.dir=run")
+    command(tmp_path, "rate", *options, "data.path=run/improved.jsonl")
+    assert metrics(folder)["systems"]["defects"]["ratings"]["local"]["full"]["mean"] == after["rating"]
+    assert not (folder / "improved.jsonl").exists(), "it was an earlier run's"
 
 
 def test_cite_eval_beside_people_and_what_is_fitted_on_them(tmp_path: Path, server: ScriptedServer) -> None:
@@ -164,6 +168,10 @@ def test_a_dry_run_counts_every_stage_and_sends_and_writes_nothing(tmp_path: Pat
     ("overrides", "message"),
     [
         (("rater=local", "verifier=keyword", "data.path=none.json"), "no such file: none.json"),
+        *(
+            (("rater=local", f"improve={no}"), f"improve: expected a whole number of rounds from 0 on, got {got}")
+            for no, got in (("abc", "'abc'"), ("1.5", "1.5"), ("-1", "-1"))
+        ),
         (("rater=local", "attribution=no"), "attribution: expected true or false, got 'no'"),
         (("rater=local", "verifier=keyword", "fit=mini"), "fit: expected a list of names or files"),
         (("rater=local", "verifier=llm_select", "data.split=dev"), "needs a verifier that scores pairs"),

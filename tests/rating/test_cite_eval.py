@@ -90,9 +90,7 @@ def test_the_ensemble_of_rating_and_edit_dist(tmp_path: Path) -> None:
     [one] = rate(tmp_path / "a", scripted, response([0], [0]), coefficients=file, weight=0.8)
     assert one.statements[1].ratings["ensemble"] == pytest.approx(1.1)
     [one] = rate(tmp_path / "b", scripted, dangling(response([0], [0])), coefficients=file)
-    assert one.statements[1].ratings["edit_dist"] == pytest.approx((1 + 2 + 5) / 3), (
-        "[14] of three stays, as in fitting"
-    )
+    assert one.statements[1].ratings["edit_dist"] == pytest.approx((1 + 2 + 5) / 3), "[14] stays, as in fitting"
 
 
 @pytest.mark.parametrize(
@@ -101,6 +99,7 @@ def test_the_ensemble_of_rating_and_edit_dist(tmp_path: Path) -> None:
         ({"way": "interleaved"}, r"rater\.way: expected one of vanilla, cot, iter_cot, iter_coe, got interleaved"),
         ({"way": "cot", "coefficients": Path("c.json")}, "expected rater.way=iter_coe, which makes edits, got cot"),
         ({"weight": 1.5}, r"from 0 to 1, got 1\.5"),
+        ({"weight": "abc"}, "from 0 to 1, got 'abc'"),
     ],
 )
 def test_settings_that_cannot_be(given: dict[str, Any], message: str) -> None:
