@@ -92,7 +92,7 @@ def test_local_on_planted_defects(tmp_path: Path) -> None:
     assert done.stdout.rstrip().endswith("report.md")
     improved, bad = read_responses(folder / "improved.jsonl")
     assert (len(improved), bad) == (found["systems"]["defects"]["responses"], [])
-    options = ("rater=local", "verifier=keyword", "hydra.run.dir=run")
+    options = ("rater=local", "verifier=keyword", "lang=en", "hydra.run.dir=run")
     command(tmp_path, "rate", *options, "data.path=run/improved.jsonl")
     assert metrics(folder)["systems"]["defects"]["ratings"]["local"]["full"]["mean"] == after["rating"]
     assert not (folder / "improved.jsonl").exists(), "it was an earlier run's"
