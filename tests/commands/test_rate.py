@@ -138,6 +138,10 @@ def test_nothing_to_fit_on(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["fit-ratings", str(tmp_path), "--kind", "penalties", "--out", "x.json"])
     assert done.exit_code == 2
     assert "expected statements with people's ratings" in done.output
+    for out in (tmp_path, tmp_path / "none" / "x.json"):
+        done = CliRunner().invoke(app, ["fit-ratings", str(tmp_path), "--kind", "penalties", "--out", str(out)])
+        assert (done.exit_code, f"expected a file in a folder that is there, got {out}\n" in done.output) == (2, True)
+    assert not tmp_path.with_name(f"{tmp_path.name}.partial").exists()
 
 
 def test_generated_answers_are_rated_side_by_side(tmp_path: Path, server: ScriptedServer) -> None:
