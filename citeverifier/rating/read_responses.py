@@ -232,8 +232,9 @@ def _edits(
     for key, printed_numbers in annotator.items():
         if key not in _EDITS:
             raise RecordError(f"annotation of statement {number}: expected edits of {', '.join(_EDITS)}, got {key!r}")
+        dangling = statement.dangling if _EDITS[key] in DELETES else ()
         for printed in printed_numbers or ():
-            if not 0 <= printed <= count and printed not in statement.dangling:
+            if not 0 <= printed <= count and printed not in dangling:
                 raise RecordError(
                     f"annotation of statement {number}: {key}: expected a number from 0 to {count}, the documents "
                     f"there are, got {printed}"

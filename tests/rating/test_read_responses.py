@@ -177,6 +177,13 @@ ANNOTATIONS = {
 }
 
 
+def test_people_may_delete_a_number_that_names_no_document(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", [citebench(pred="It rises in the Beskids [14]. It is long [2].")])
+    [one], bad = annotated({"r1": edited({"delete-misleading": [14]})}, path)
+    assert (bad, one.statements[0].human.edits[0]) == ([], (Edit("misleading", 13),))  # type: ignore[union-attr]
+    assert "got 14" in annotated({"r1": edited({"add-evidence": [14]})}, path)[1][0].reason
+
+
 @pytest.mark.parametrize("reason", ANNOTATIONS)
 def test_a_bad_annotation_is_set_aside(reason: str, tmp_path: Path) -> None:
     found, bad = annotated({"r1": ANNOTATIONS[reason]}, write(tmp_path / "a.json", [citebench(), citebench("r2")]))
