@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from citeverifier.evaluation.reporting.model_card import HUB_ID, model_card
 from citeverifier.models.checkpoint import HEAD, READER, local_folder, read_config
 from citeverifier.models.elsewhere import elsewhere_files
 from citeverifier.models.onnx_files import ENCODER, onnx_files
+from citeverifier.paths import configs_dir
 
 CARD = "README.md"
 REPORT = "training.json"  # read for the card; stays at home, since it holds paths of the machine
@@ -29,6 +31,7 @@ PUBLISHED = (
     "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt", "*.model",
 )  # fmt: skip
 PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy"})
+_TAG = re.compile(r"(?!.*(\.\.|\.$|\.lock($|/)|\./))\w[\w.+-]*(/\w[\w.+-]*)*")
 _VERIFIERS = ("OrdinalVerifier", "Remote")
 
 
@@ -87,8 +90,9 @@ def export(verifier: str, folder: Path) -> list[str]:
     A late-interaction one gets what sentence-transformers and onnxruntime need beside it. Raises ValueError where
     `folder` holds something already, or there is no finished checkpoint.
     """
-    if folder.is_dir() and any(folder.iterdir()):
-        raise ValueError(f"{folder}: expected a new or an empty folder, got one with files; name another")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        got = "one with files" if folder.is_dir() else "a file"
+        raise ValueError(f"{folder}: expected a new or an empty folder, got {got}; name another")
     source = local_folder(verifier)
     files = _for_other_programs(source)
     folder.mkdir(parents=True, exist_ok=True)
@@ -103,6 +107,12 @@ def check_repo(repo_id: str) -> None:
         raise ValueError(f"repo: expected org/name (or USER/name), made of letters, digits, - _ and ., got {repo_id!r}")
 
 
+def check_tag(tag: str | None) -> None:
+    """Raise ValueError where git, and so the hub, would take no tag of that name."""
+    if tag is not None and not _TAG.fullmatch(str(tag)):
+        raise ValueError(f"tag: expected a name such as v1, made of letters, digits, - _ . + and /, got {tag!r}")
+
+
 def plan_push(
     folder: Path,
     repo_id: str,
@@ -115,12 +125,14 @@ def plan_push(
     """What a push would send; nothing is sent and nothing written.
 
     The card is written anew from training.json and the runs of eval.py in `results` or below the folder, with the
-    licence of the card that is there where `licence` names none; a folder without training.json keeps its own card.
+    licence of the card that is there where `licence` names none; a folder without training.json keeps its own card, but
+    for the licence where one is named.
     Runs of another verifier are left out, and named in `left_out`.
 
     Raises ValueError or FileNotFoundError where the folder holds no finished checkpoint, or something pickled.
     """
     check_repo(repo_id)
+    check_tag(tag)
     files = _for_other_programs(folder)
     runs, left_out = _results(folder, repo_id, results)
     if (folder / REPORT).is_file():
@@ -131,19 +143,32 @@ def plan_push(
     elif results:
         raise ValueError(f"{folder}: expected {REPORT}, as training leaves it, to write a card with results; got none")
     elif (folder / CARD).is_file():
-        files[CARD] = folder / CARD
+        files[CARD] = folder / CARD if licence is None else _card_with(folder / CARD, licence)
     else:
         raise ValueError(f"{folder}: expected {REPORT} or a model card ({CARD}), got neither")
     return Push(folder, repo_id, private, tag, dict(sorted(files.items())), left_out)
 
 
 def _named_licence(folder: Path) -> str | None:
-    """The licence in the header of the folder's card, which training wrote."""
+    """The licence in the header of the folder's card, which training wrote; of a package's weights, their config's."""
     from huggingface_hub import ModelCard
 
     card = folder / CARD
-    licence: str | None = ModelCard.load(card).data.license if card.is_file() else None
-    return licence
+    if card.is_file():
+        licence: str | None = ModelCard.load(card).data.license
+        return licence
+    name = "package:" + "/".join(folder.resolve().parts[-2:])
+    configs = (yaml.safe_load(file.read_text(encoding="utf-8")) for file in (configs_dir() / "backbone").glob("*.yaml"))
+    return next((config.get("license") for config in configs if config.get("name") == name), None)
+
+
+def _card_with(card: Path, licence: str) -> bytes:
+    """A card with this licence in its header."""
+    from huggingface_hub import ModelCard
+
+    changed = ModelCard.load(card)
+    changed.data.license = licence
+    return str(changed).encode()
 
 
 def _for_other_programs(folder: Path) -> dict[str, Path | bytes]:

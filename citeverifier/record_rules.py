@@ -87,6 +87,7 @@ _EXPECTED = {
     "mapping_type": "an object",
     "model_attributes_type": "an object",
     "extra_forbidden": "no such key",
+    "unexpected_keyword_argument": "no such key",
     "literal_error": "{expected}",
 }
 

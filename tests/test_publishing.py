@@ -19,7 +19,7 @@ from citeverifier import publishing
 from citeverifier.cli import app
 from citeverifier.evaluation.reporting.summary import display_of
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.publishing import PushError, plan_push, push
+from citeverifier.publishing import PushError, export, plan_push, push
 
 REPO = "org/verifier"
 GRAPHS = {"encoder.onnx": b"", "head.onnx": b""}
@@ -291,10 +291,23 @@ def test_a_name_that_is_none_is_refused(folder: Path, name: str) -> None:
         plan_push(folder, name)
 
 
+@pytest.mark.parametrize("tag", ["", "a..b", "a b", "v1~", "-v1", "v1.", "v1.lock", "v1/", "a//b", "a@{b"])
+def test_a_tag_that_git_would_not_take_is_refused(folder: Path, tag: str) -> None:
+    assert plan_push(folder, REPO, tag="release/v1.0-rc_1+cpu").tag
+    with pytest.raises(ValueError, match="tag: expected a name such as v1"):
+        plan_push(folder, REPO, tag=tag)
+
+
+def test_an_export_to_a_file_is_refused(folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"config\.json: expected a new or an empty folder, got a file"):
+        export(str(folder), folder / "config.json")
+
+
 def test_a_folder_without_training_json_keeps_its_card(folder: Path) -> None:
     (folder / "training.json").unlink()
     (folder / "README.md").write_text("by hand")
     assert plan_push(folder, REPO).card == "by hand"
+    assert plan_push(folder, REPO, licence="mit").card == "---\nlicense: mit\n---\nby hand"
     run = write_run(folder.parent, "run", OURS, None)
     with pytest.raises(ValueError, match=r"expected training\.json"):
         plan_push(folder, REPO, results=[run])
@@ -302,6 +315,9 @@ def test_a_folder_without_training_json_keeps_its_card(folder: Path) -> None:
 
 def test_the_licence_is_the_one_of_the_card_that_training_left(folder: Path) -> None:
     assert "no licence was named" in plan_push(folder, REPO).card
+    shipped = Path(shutil.copytree(folder, folder.parent / "citeverifier_small" / "model"))
+    (shipped / "README.md").unlink()
+    assert "license: cc-by-sa-4.0" in plan_push(shipped, REPO).card
     (folder / "README.md").write_text("---\nlicense: cc-by-sa-4.0\n---\nas trained")
     assert "license: cc-by-sa-4.0" in plan_push(folder, REPO).card
     assert "license: mit" in plan_push(folder, REPO, licence="mit").card

@@ -33,6 +33,8 @@ def run(config: DictConfig) -> Path:
     from citeverifier.rating.responses import improve, rating_row
     from citeverifier.records import example_to_json, write_jsonl
 
+    if type(config.improve) is not int or config.improve < 0:
+        raise ValueError(f"improve: expected a whole number of rounds from 0 on, got {config.improve!r}")
     folder = Path(HydraConfig.get().runtime.output_dir)
     responses, bad = read(config)
     rater = make_rater(config)
@@ -45,8 +47,10 @@ def run(config: DictConfig) -> Path:
         return folder
     write_jsonl(folder / "bad_records.jsonl", map(asdict, bad))
     write_jsonl(folder / "ratings.jsonl", (rating_row(rated, rater) for rated in history[0]))
+    improved = folder / "improved.jsonl"
+    improved.unlink(missing_ok=True)  # an earlier run's
     if len(history) > 1:
-        write_jsonl(folder / "improved.jsonl", (example_to_json(rated.edited().to_example()) for rated in history[-1]))
+        write_jsonl(improved, (example_to_json(rated.response.to_example()) for rated in history[-1]))
     data = {"path": ", ".join(paths(config)), "records": len(responses), "bad_records": len(bad)}
     summary: dict[str, Any] = plain(summarise(history, rater, lang=config.lang, data=data, seed=config.seed))
     write_json(folder / "metrics.json", summary)
@@ -71,7 +75,7 @@ def read(config: DictConfig) -> tuple[list[Response], list[BadRecord]]:
     """The responses that `data` names, and the records set aside; ValueError where none is left, or one comes twice."""
     from citeverifier.data.mini import load_mini
     from citeverifier.rating.planted import load_defects
-    from citeverifier.rating.read_responses import read_responses
+    from citeverifier.rating.read_responses import read_responses, with_people
     from citeverifier.rating.responses import Response
 
     data = config.data
@@ -83,9 +87,13 @@ def read(config: DictConfig) -> tuple[list[Response], list[BadRecord]]:
         elif path == "defects":
             responses += load_defects(data.split, config.lang, config.seed)
         else:
-            read_from_file, set_aside = read_responses(path, data.system, config.lang, data.human)
+            read_from_file, set_aside = read_responses(path, data.system)
             responses += read_from_file
             bad += set_aside
+    if data.human is not None:
+        responses, set_aside = with_people(responses, Path(data.human))
+        bad += set_aside
+    responses = [response for response in responses if config.lang in ("all", response.lang)]
     if not responses:
         first = f"; the first of {len(bad)} set aside: {bad[0].where}: {bad[0].reason}" if bad else ""
         raise ValueError(f"data.path={data.path}: expected responses in lang={config.lang}, got none{first}")

@@ -76,8 +76,8 @@ class CiteEvalAuto(LLMRater):
             raise ValueError(f"rater.way: expected one of {', '.join(WAYS)}, got {way}")
         if coefficients is not None and way != "iter_coe":
             raise ValueError(f"rater.coefficients: expected rater.way=iter_coe, which makes edits, got {way}")
-        if not 0 <= weight <= 1:
-            raise ValueError(f"rater.weight: expected a share from 0 to 1, got {weight}")
+        if type(weight) not in (int, float) or not 0 <= weight <= 1:
+            raise ValueError(f"rater.weight: expected a share from 0 to 1, got {weight!r}")
         self.way, self.weight, self.attribution, self.max_tokens = way, weight, attribution, max_tokens
         self.makes_edits = way == "iter_coe"
         self.edit_dist = None if coefficients is None else EditDist.load(coefficients)
@@ -137,17 +137,19 @@ class CiteEvalAuto(LLMRater):
             return RatedStatement.of(dict.fromkeys(self.metrics, NOTHING), context[0], applicable=False)
         if self.attribution and not statement.cites:  # rests on documents and names none, whatever the LLM makes of it
             return RatedStatement.of(dict.fromkeys(self.metrics, (LOWEST, None)), context[0], edits=edits[0])
+        if rating[0] is not None and edits[1] is not None:  # it is the rating of edits that cannot be made
+            rating = None, f"edits: {edits[1]}"
         values = {self.way: rating}
         if self.edit_dist is not None:
             by_edits: Read[float] = (None, f"edits: {edits[1]}")
             if edits[0] is not None:
-                by_edits = self.edit_dist.rating(len(statement.citations), edits[0])
+                by_edits = self.edit_dist.rating(len(statement.citations) + len(statement.dangling), edits[0])
             values = {ENSEMBLE: self._ensemble(rating, by_edits), **values, EDIT_DIST: by_edits}
         return RatedStatement.of(values, context[0], edits=edits[0])
 
     def _ensemble(self, by_llm: Read[float], by_edits: Read[float]) -> Read[float]:
         if by_llm[0] is None or by_edits[0] is None:
-            return None, "; ".join(why for _, why in (by_llm, by_edits) if why is not None)
+            return None, "; ".join(dict.fromkeys(why for _, why in (by_llm, by_edits) if why is not None))
         return self.weight * by_llm[0] + (1 - self.weight) * by_edits[0], None
 
 

@@ -5,20 +5,20 @@ Both are files of numbers, fitted on people's ratings by `citeverifier fit-ratin
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.rating.responses import HIGHEST, KINDS, LOWEST, Edit, Read
-from citeverifier.records import read_jsonl
+from citeverifier.record_rules import Rule
+from citeverifier.records import RecordError, decode_line, open_text, read_jsonl, read_record
 
 KEEP = "keep"
 FEATURES = (*KINDS, KEEP)
@@ -28,10 +28,15 @@ _LEAST, _MOST = 0.01, 10.0  # bounds of a fitted penalty; above 0, so that every
 Case = tuple[int, Sequence[Edit]]  # how many citations a statement has, and the edits they need
 
 
+Finite = Annotated[float, Rule(lambda core, _: core.float_schema(strict=True, allow_inf_nan=False))]
+Numbers = TypeVar("Numbers", bound="RatingFromEdits")
+
+
 class RatingFromEdits:
     """Numbers that make ratings of edits, in a file of a `kind`."""
 
     kind: ClassVar[str]
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     def save(self, path: Path) -> None:
         """Write them as JSON."""
@@ -47,8 +52,8 @@ class EditDist(RatingFromEdits):
     """
 
     kind: ClassVar = "edit_dist"
-    coefficients: Mapping[str, float | None]
-    fitted_on: Mapping[str, float | int | str]
+    coefficients: Mapping[str, Finite | None]
+    fitted_on: Mapping[str, float | int | str | None]
 
     def rating(self, citations: int, edits: Sequence[Edit]) -> Read[float]:
         """From 1 to 5, or why there is none."""
@@ -63,7 +68,7 @@ class EditDist(RatingFromEdits):
     @classmethod
     def load(cls, path: str | Path) -> EditDist:
         """Read such a file; raises ValueError where it is something else."""
-        return cls(**_load(path, cls.kind, "coefficients", FEATURES))
+        return _load(path, cls, "coefficients", FEATURES)
 
     @classmethod
     def fit(cls, cases: Sequence[Case], ratings: Sequence[float], source: str) -> EditDist:
@@ -104,7 +109,7 @@ class Penalties(RatingFromEdits):
     """
 
     kind: ClassVar = "penalties"
-    weights: Mapping[str, float]
+    weights: Mapping[str, Finite]
     source: str
 
     def rating(self, edits: Sequence[Edit]) -> float:
@@ -114,7 +119,7 @@ class Penalties(RatingFromEdits):
     @classmethod
     def load(cls, path: str | Path | None) -> Penalties:
         """Read such a file (None: the prior); raises ValueError where it is something else."""
-        loaded = cls(**_load(path or PRIOR, cls.kind, "weights", KINDS))
+        loaded = _load(path or PRIOR, cls, "weights", KINDS)
         if min(loaded.weights.values()) <= 0:
             raise ValueError(f"{path}: expected weights above 0, got {loaded.weights}")
         return loaded
@@ -186,12 +191,19 @@ def _occurring(rows: NDArray[np.float64], source: str) -> NDArray[np.bool_]:
     return occurs
 
 
-def _load(path: str | Path, kind: str, key: str, names: Sequence[str]) -> dict[str, Any]:
-    row: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    if row.get("kind") != kind or set(row.get(key, {})) != set(names):
-        raise ValueError(
-            f"{path}: expected {kind} with {key} for {', '.join(names)}, got {', '.join(row)}; make such a file with "
-            f"`citeverifier fit-ratings RUN_DIR --kind {kind}`"
-        )
-    del row["kind"]
-    return row
+def _load(path: str | Path, form: type[Numbers], key: str, names: Sequence[str]) -> Numbers:
+    """Raises RecordError with the file, where it is none of this kind."""
+    with open_text(Path(path)) as opened:
+        text = opened.read()
+    try:
+        row = decode_line(text)
+        kind, numbers = row.pop("kind", None), row.get(key)
+        if kind != form.kind or not isinstance(numbers, Mapping) or set(numbers) != set(names):
+            raise RecordError(
+                f"expected {form.kind} with {key} for {', '.join(names)}, got kind {kind!r} with {key} "
+                f"{', '.join(numbers) if isinstance(numbers, Mapping) else numbers!r}"
+            )
+        return read_record(form, row)
+    except RecordError as error:
+        advice = f"make such a file with `citeverifier fit-ratings RUN_DIR --kind {form.kind}`"
+        raise RecordError(f"{path}: {error}; {advice}") from None

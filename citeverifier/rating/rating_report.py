@@ -97,8 +97,8 @@ def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[BadReco
         parts.append(f"> **{warning}**")
     parts.append(
         f"Ratings from {low:g} to {high:g}, 95 % intervals by bootstrap over questions. Statements: the mean number a "
-        "response (|R|); missing: share of the statements needing citations that have none. Full rates every statement "
-        "that needs citations, Cited those that have some."
+        "response (|R|); missing: the mean over responses of the share of statements needing citations that have none. "
+        "Full rates every statement that needs citations, Cited those that have some."
     )
     if "penalties" in summary["settings"]:
         parts.append(f"Weights of the penalties: {summary['settings']['penalties']['source']}.")

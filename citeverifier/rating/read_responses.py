@@ -38,52 +38,40 @@ class BadRecord:
     reason: str
 
 
-def read_responses(
-    path: str | Path, system: str | None = None, lang: str = "all", human: str | Path | None = None
-) -> tuple[list[Response], list[BadRecord]]:
+def read_responses(path: str | Path, system: str | None = None) -> tuple[list[Response], list[BadRecord]]:
     """The responses of a file, JSON or JSONL (plain or .gz), and the records set aside.
 
     A record is CiteBench's (`id, query, passages, pred`, or its converted form with sentences), an answer as `verify`
     takes it, or one of our examples, whose `answer` holds markers or whose statements have citations. `system` names
-    whose responses they are (default: each record's `system`, else the file's name). `lang` keeps one language.
-    `human`: CiteBench's annotations.
+    whose responses they are (default: each record's `meta.system` or `system`, else the file's name).
 
     Raises FileNotFoundError for a missing file, RecordError where the file as a whole is none of these.
     """
     path = Path(path)
-    annotations = {} if human is None else _annotations(Path(human))
     responses: dict[str, Response] = {}
     bad: list[BadRecord] = []
-    named: set[str] = set()
     for where, row in read_records(path):
         try:
             response = _response(row, system, path.name.split(".")[0])
-            named.add(response.id)
-            if response.id in annotations:
-                response = _annotated(response, annotations[response.id])
             if response.key in responses:
                 raise RecordError(f"expected each id once, got {response.id!r} again")
             responses[response.key] = response
         except RecordError as error:
             bad.append(BadRecord(where, str(error)))
-    bad += [
-        BadRecord(f"{human}: {identity}", f"expected an annotation of a response in {path}, got one of none")
-        for identity in annotations
-        if identity not in named
-    ]
-    return [response for response in responses.values() if lang in ("all", response.lang)], bad
+    return list(responses.values()), bad
 
 
 def _response(row: Any, system: str | None, file: str) -> Response:
     if isinstance(row, Mapping) and "documents" in row and ("lang" in row or "answer" not in row):
-        return _from_ours(row, system or file)
+        return _from_ours(row, system, file)
     if isinstance(row, Mapping) and not row.keys() & {"passages", "documents"}:
         raise RecordError(f"expected passages (CiteBench) or documents (an example), got keys {', '.join(row)}")
     if isinstance(row, Mapping):
         row = {"id": row.get("sample_idx"), "pred": row.get("prediction"), **row}
     record = answer_from_json(row)
     if record.id is None or not record.documents:
-        key, wanted = ("passages", "a list of passages") if record.id else ("id", "a string")
+        documents = "documents" if "documents" in row else "passages"
+        key, wanted = (documents, f"a list of {documents}") if record.id else ("id", "a string")
         raise RecordError(f"key {key!r}: expected {wanted}, got {row.get(key)!r:.60}")
     statements = _split(record)
     if row.get("prediction_sentences_and_citations") is not None:
@@ -92,9 +80,12 @@ def _response(row: Any, system: str | None, file: str) -> Response:
     return Response(record.id, record.language, system, record.question or "", record.documents, statements)
 
 
-def _from_ours(row: Mapping[str, Any], system: str) -> Response:
+def _from_ours(row: Mapping[str, Any], system: str | None, file: str) -> Response:
+    if isinstance(documents := row["documents"], list):
+        row = {**row, "documents": [{"text": each} if isinstance(each, str) else each for each in documents]}
     example = example_from_json(row)
-    response = Response.from_example(example, str(example.meta.get("system", system)))
+    system = system or str(example.meta.get("system") or row.get("system") or file)
+    response = Response.from_example(example, system)
     if not example.statements:
         read = _split(AnswerRecord(example.answer or "", example.documents, lang=example.lang))
         response = replace(response, statements=read)
@@ -168,6 +159,34 @@ class _HumanByNumber:
     statements: Mapping[str, _Human]
 
 
+def with_people(responses: Sequence[Response], path: Path) -> tuple[list[Response], list[BadRecord]]:
+    """The responses with people's ratings from CiteBench's annotations, and what was set aside.
+
+    Raises RecordError where an annotated id is one of several systems': whom people rated cannot be told.
+    """
+    annotations = _annotations(path)
+    systems: dict[str, set[str]] = {}
+    for response in responses:
+        systems.setdefault(response.id, set()).add(response.system)
+    for identity in annotations:
+        if len(named := systems.get(identity, set())) > 1:
+            raise RecordError(
+                f"{path}: expected ids that one system has, got {identity!r}, which {', '.join(sorted(named))} have; "
+                "rate the system that people rated alone, or give each response an id of its own"
+            )
+    found: list[Response] = []
+    bad: list[BadRecord] = []
+    for response in responses:
+        try:
+            annotated = response.id in annotations
+            found.append(_annotated(response, annotations[response.id]) if annotated else response)
+        except RecordError as error:
+            bad.append(BadRecord(f"{path}: {response.id}", str(error)))
+    reason = "expected an annotation of a response in data.path, got one of none"
+    bad += [BadRecord(f"{path}: {identity}", reason) for identity in annotations if identity not in systems]
+    return found, bad
+
+
 def _annotations(path: Path) -> Mapping[str, Any]:
     """CiteBench's `*.human.out`: an object from response ids to `{"statements": {"1": {...}}}`."""
     with open_text(path) as opened:
@@ -200,14 +219,28 @@ def _with_people(response: Response, human: Sequence[_Human], low: float, high: 
             None if value is None else LOWEST + (HIGHEST - LOWEST) * (value - low) / (high - low)
             for value in entry.ratings
         )
-        edits = tuple(
-            tuple(
-                Edit(kind, printed - 1 if printed else None)
-                for key, kind in _EDITS.items()
-                for printed in annotator.get(key) or ()
-            )
-            for annotator in entry.edits
-        )
+        edits = tuple(_edits(one, statement, len(response.documents), number) for one in entry.edits)
         contexts: Any = entry.types + entry.contexts
         statements.append(replace(statement, human=HumanRatings(ratings, contexts, edits)))
     return replace(response, statements=tuple(statements))
+
+
+def _edits(
+    annotator: Mapping[str, Sequence[int] | None], statement: CitedStatement, count: int, number: int
+) -> tuple[Edit, ...]:
+    """One annotator's edits of statement `number`, whose response has `count` documents."""
+    for key, printed_numbers in annotator.items():
+        if key not in _EDITS:
+            raise RecordError(f"annotation of statement {number}: expected edits of {', '.join(_EDITS)}, got {key!r}")
+        dangling = statement.dangling if _EDITS[key] in DELETES else ()
+        for printed in printed_numbers or ():
+            if not 0 <= printed <= count and printed not in dangling:
+                raise RecordError(
+                    f"annotation of statement {number}: {key}: expected a number from 0 to {count}, the documents "
+                    f"there are, got {printed}"
+                )
+    return tuple(
+        Edit(kind, printed - 1 if printed else None)
+        for key, kind in _EDITS.items()
+        for printed in annotator.get(key) or ()
+    )

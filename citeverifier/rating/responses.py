@@ -58,7 +58,7 @@ class HumanRatings:
 
     @property
     def rating(self) -> float | None:
-        """The mean rating; None where most annotators gave none."""
+        """The mean rating; None where half of the annotators or more gave none."""
         given = [rating for rating in self.ratings if rating is not None]
         return sum(given) / len(given) if 2 * len(given) > len(self.ratings) else None
 

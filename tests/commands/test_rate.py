@@ -92,6 +92,10 @@ def test_local_on_planted_defects(tmp_path: Path) -> None:
     assert done.stdout.rstrip().endswith("report.md")
     improved, bad = read_responses(folder / "improved.jsonl")
     assert (len(improved), bad) == (found["systems"]["defects"]["responses"], [])
+    options = ("rater=local", "verifier=keyword", "lang=en", "hydra.run.dir=run")
+    command(tmp_path, "rate", *options, "data.path=run/improved.jsonl")
+    assert metrics(folder)["systems"]["defects"]["ratings"]["local"]["full"]["mean"] == after["rating"]
+    assert not (folder / "improved.jsonl").exists(), "it was an earlier run's"
 
 
 def test_cite_eval_beside_people_and_what_is_fitted_on_them(tmp_path: Path, server: ScriptedServer) -> None:
@@ -134,6 +138,10 @@ def test_nothing_to_fit_on(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["fit-ratings", str(tmp_path), "--kind", "penalties", "--out", "x.json"])
     assert done.exit_code == 2
     assert "expected statements with people's ratings" in done.output
+    for out in (tmp_path, tmp_path / "none" / "x.json"):
+        done = CliRunner().invoke(app, ["fit-ratings", str(tmp_path), "--kind", "penalties", "--out", str(out)])
+        assert (done.exit_code, f"expected a file in a folder that is there, got {out}\n" in done.output) == (2, True)
+    assert not tmp_path.with_name(f"{tmp_path.name}.partial").exists()
 
 
 def test_generated_answers_are_rated_side_by_side(tmp_path: Path, server: ScriptedServer) -> None:
@@ -164,6 +172,10 @@ def test_a_dry_run_counts_every_stage_and_sends_and_writes_nothing(tmp_path: Pat
     ("overrides", "message"),
     [
         (("rater=local", "verifier=keyword", "data.path=none.json"), "no such file: none.json"),
+        *(
+            (("rater=local", f"improve={no}"), f"improve: expected a whole number of rounds from 0 on, got {got}")
+            for no, got in (("abc", "'abc'"), ("1.5", "1.5"), ("-1", "-1"))
+        ),
         (("rater=local", "attribution=no"), "attribution: expected true or false, got 'no'"),
         (("rater=local", "verifier=keyword", "fit=mini"), "fit: expected a list of names or files"),
         (("rater=local", "verifier=llm_select", "data.split=dev"), "needs a verifier that scores pairs"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +36,11 @@ def rate(
 ) -> list[RatedResponse]:
     with ScriptedServer(reply) as server:
         return auto(server.url, **more).rate(responses, folder)
+
+
+def dangling(one: Response) -> Response:
+    """Each statement cites [14], too."""
+    return dataclasses.replace(one, statements=tuple(dataclasses.replace(s, dangling=(14,)) for s in one.statements))
 
 
 def kind_of(body: dict[str, Any]) -> str:
@@ -83,6 +89,8 @@ def test_the_ensemble_of_rating_and_edit_dist(tmp_path: Path) -> None:
     assert list(one.statements[1].ratings.items()) == [("ensemble", 1.25), ("iter_coe", 1.0), ("edit_dist", 1.5)]
     [one] = rate(tmp_path / "a", scripted, response([0], [0]), coefficients=file, weight=0.8)
     assert one.statements[1].ratings["ensemble"] == pytest.approx(1.1)
+    [one] = rate(tmp_path / "b", scripted, dangling(response([0], [0])), coefficients=file)
+    assert one.statements[1].ratings["edit_dist"] == pytest.approx((1 + 2 + 5) / 3), "[14] stays, as in fitting"
 
 
 @pytest.mark.parametrize(
@@ -91,6 +99,7 @@ def test_the_ensemble_of_rating_and_edit_dist(tmp_path: Path) -> None:
         ({"way": "interleaved"}, r"rater\.way: expected one of vanilla, cot, iter_cot, iter_coe, got interleaved"),
         ({"way": "cot", "coefficients": Path("c.json")}, "expected rater.way=iter_coe, which makes edits, got cot"),
         ({"weight": 1.5}, r"from 0 to 1, got 1\.5"),
+        ({"weight": "abc"}, "from 0 to 1, got 'abc'"),
     ],
 )
 def test_settings_that_cannot_be(given: dict[str, Any], message: str) -> None:
@@ -143,19 +152,21 @@ def twisted(kind: str, change: Callable[[list[dict[str, Any]]], list[dict[str, A
     return reply
 
 
+@pytest.mark.parametrize("fitted", [True, False])
 @pytest.mark.parametrize("lang", ["en", "pl"])
-def test_edits_that_cannot_be_made_leave_the_rating_and_other_statements(lang: str, tmp_path: Path) -> None:
+def test_edits_that_cannot_be_made_leave_their_statement_unscored(lang: str, fitted: bool, tmp_path: Path) -> None:
     bad = {"kind": "misleading", "citation": 9, "why": ""}
     reply = twisted("rating", lambda rows: [{**rows[0], "edits": [bad]}, {**rows[1], "rating": 6}, *rows[2:]])
-    file = coefficients(tmp_path / "c.json")
+    file = coefficients(tmp_path / "c.json") if fitted else None
+    metrics = ("ensemble", "iter_coe", "edit_dist") if fitted else ("iter_coe",)
     [one] = rate(tmp_path, reply, response([0], [1], [2], lang=lang), coefficients=file)
-    assert one.statements[0].ratings == {"ensemble": None, "iter_coe": 5.0, "edit_dist": None}
+    assert one.statements[0].ratings == dict.fromkeys(metrics)
     reason = "edits: expected a citation of 1 to 3, got misleading 9"
-    assert one.statements[0].reasons == {"ensemble": reason, "edit_dist": reason}
+    assert one.statements[0].reasons == dict.fromkeys(metrics, reason)
     assert one.statements[0].edits is None
     off = "expected a rating from 1 to 5, got 6"
-    assert one.statements[1].reasons == {"ensemble": off, "iter_coe": off}
-    assert one.statements[2].ratings == dict.fromkeys(("ensemble", "iter_coe", "edit_dist"), 5.0)
+    assert one.statements[1].reasons == {metric: off for metric in metrics if metric != "edit_dist"}
+    assert one.statements[2].ratings == dict.fromkeys(metrics, 5.0)
 
 
 def test_a_context_that_cannot_be_read_matters_where_nothing_is_cited(tmp_path: Path) -> None:

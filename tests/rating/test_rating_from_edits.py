@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from citeverifier.rating.rating_from_edits import FEATURES, KEEP, EditDist, Penalties, fit_ratings, shares
 from citeverifier.rating.responses import KINDS, Edit
+from citeverifier.records import RecordError
 
 
 @pytest.mark.parametrize(
@@ -75,6 +78,33 @@ def test_other_files(kind: Any, expected: str, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text('{"kind": "other"}')
     with pytest.raises(ValueError, match=rf"c\.json: expected {expected}"):
         kind.load(tmp_path / "c.json")
+
+
+WEIGHTS = dict.fromkeys(KINDS, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([], "expected a JSON object, got list"),
+        ({"kind": "penalties", "weights": [["a"]], "source": ""}, "got kind 'penalties' with weights "),
+        ({"kind": "penalties", "weights": WEIGHTS}, "key 'source': expected a value, got nothing"),
+        ({"kind": "penalties", "weights": WEIGHTS, "source": "", "x": 1}, "key 'x': expected no such key"),
+        *(
+            ({"kind": "penalties", "weights": WEIGHTS | {"evidence": no}, "source": ""}, f"'weights.evidence': {what}")
+            for no, what in (("a", "expected a number"), (None, "expected a number"), (math.nan, "expected a finite"))
+        ),
+    ],
+)
+def test_bad_files_are_named(row: Any, message: str, tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text(json.dumps(row))
+    with pytest.raises(RecordError, match=re.escape(message)) as caught:
+        Penalties.load(tmp_path / "p.json")
+    assert str(caught.value).startswith(str(tmp_path / "p.json"))
+    for text in ("{half", json.dumps({"kind": "edit_dist", "coefficients": dict.fromkeys(FEATURES, "a")})):
+        (tmp_path / "c.json").write_text(text)
+        with pytest.raises(RecordError, match=r"c\.json: "):
+            EditDist.load(tmp_path / "c.json")
 
 
 @pytest.mark.parametrize(("whose", "keep", "redundant"), [("rater", 5.0, None), ("people", 5.0, 3.0)])

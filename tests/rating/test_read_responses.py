@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rating_cases import TEXTS, annotation, citebench
 
 from citeverifier.data.mini import load_mini
-from citeverifier.rating.read_responses import read_responses
-from citeverifier.rating.responses import Edit
+from citeverifier.rating.read_responses import BadRecord, read_responses, with_people
+from citeverifier.rating.responses import Edit, Response
 from citeverifier.records import RecordError, example_to_json
 
 CONVERTED = {
@@ -73,7 +73,10 @@ def test_lines_and_gz_and_our_examples(tmp_path: Path) -> None:
     assert [one.system for one in found] == ["ours", "ours", "ours", "x"]
     assert [s.citations for s in found[0].statements] == [s.citations for s in load_mini("dev")[0].statements]
     assert [s.citations for s in found[3].statements] == [(1,), ()]
-    assert len(read_responses(path, lang="pl")[0]) < 4
+    assert {one.system for one in read_responses(path, system="given")[0]} == {"given"}
+    one = {**rows[0], "system": "top", "documents": [document["text"] for document in rows[0]["documents"]]}
+    [read], bad = read_responses(write(tmp_path / "texts.json", [one]))
+    assert (bad, read.system, read.documents[0].title) == ([], "top", "")
 
 
 def test_polish_is_told_from_the_answer(tmp_path: Path) -> None:
@@ -81,9 +84,26 @@ def test_polish_is_told_from_the_answer(tmp_path: Path) -> None:
     assert read_responses(write(tmp_path / "a.json", [row]))[0][0].lang == "pl"
 
 
+def annotated(human: Any, *paths: Path) -> tuple[list[Response], list[BadRecord]]:
+    """The responses of these files with people's annotations."""
+    responses = [one for path in paths for one in read_responses(path)[0]]
+    return with_people(responses, write(paths[0].with_name("human.out"), human))
+
+
+def test_people_rated_several_files(tmp_path: Path) -> None:
+    paths = [write(tmp_path / f"{name}.json", [citebench(name)]) for name in ("a", "b")]
+    human = {name: annotation([(value, value)] * 2) for name, value in (("a", 0.0), ("b", 1.0))}
+    found, bad = annotated(human, *paths)
+    assert bad == []
+    assert [s.human.rating for one in found for s in one.statements if s.human] == [1.0, 1.0, 5.0, 5.0]
+    paths = [write(tmp_path / f"{name}.json", [citebench("r1")]) for name in ("c", "d")]
+    with pytest.raises(RecordError, match=r"human\.out: expected ids that one system has, got 'r1', which c, d have"):
+        annotated({"r1": human["a"]}, *paths)
+
+
 def test_people(tmp_path: Path) -> None:
     human = {"r1": annotation([(1.0, 0.5, None), (None, None, 0.25)], ["2", "4"])}
-    [one], bad = read_responses(write(tmp_path / "a.json", [citebench()]), human=write(tmp_path / "a.human.out", human))
+    [one], bad = annotated(human, write(tmp_path / "a.json", [citebench()]))
     assert bad == []
     first, second = (statement.human for statement in one.statements)
     assert first is not None
@@ -107,6 +127,7 @@ BAD = {
     "key 'pred': expected a string, got NoneType": citebench() | {"pred": None},
     "key 'query': expected a string": citebench() | {"query": 7},
     "key 'passages': expected a list of passages": citebench() | {"passages": []},
+    "key 'documents': expected a list of documents, got []": {"id": "x", "answer": "So [1].", "documents": []},
     "documents[0]: expected a string or an object with 'text'": citebench() | {"passages": [7]},
     "key 'lang': expected one of en, pl, got 'de'": citebench(lang="de"),
     "expected each id once, got 'r1' again": citebench(),
@@ -137,25 +158,41 @@ def test_a_line_that_is_no_json_is_set_aside(tmp_path: Path) -> None:
     assert ([one.id for one in found], bad.where) == (["r1", "r2"], f"{path}:2")
 
 
+def edited(edits: dict[str, list[int]]) -> Any:
+    """An annotation whose first annotator asks for these edits of the first statement."""
+    made = annotation([(1, 1, 1)] * 2)
+    made["statements"]["1"]["edits"][0] = edits
+    return made
+
+
 ANNOTATIONS = {
     "expected ratings from 0 to 1 or null, got 6": annotation([(6, 1, 1), (1, 1, 1)]),
     "expected statements 1, 2 as the response has them, got 1": annotation([(1, 1, 1)]),
     "expected a context of 1, 2, 3, 4, query": annotation([(1, 1, 1)] * 2, ["9", "2"]),
     "key 'statements': expected a value, got nothing": {"types": []},
+    "statement 1: expected edits of delete-misleading, ": edited({"delete-redundent": [3]}),
+    "statement 1: add-evidence: expected a number from 0 to 3, the documents there are, got 4": edited(
+        {"add-evidence": [4]}
+    ),
 }
+
+
+def test_people_may_delete_a_number_that_names_no_document(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", [citebench(pred="It rises in the Beskids [14]. It is long [2].")])
+    [one], bad = annotated({"r1": edited({"delete-misleading": [14]})}, path)
+    assert (bad, one.statements[0].human.edits[0]) == ([], (Edit("misleading", 13),))  # type: ignore[union-attr]
+    assert "got 14" in annotated({"r1": edited({"add-evidence": [14]})}, path)[1][0].reason
 
 
 @pytest.mark.parametrize("reason", ANNOTATIONS)
 def test_a_bad_annotation_is_set_aside(reason: str, tmp_path: Path) -> None:
-    path, human = write(tmp_path / "a.json", [citebench(), citebench("r2")]), tmp_path / "h"
-    found, bad = read_responses(path, human=write(human, {"r1": ANNOTATIONS[reason]}))
+    found, bad = annotated({"r1": ANNOTATIONS[reason]}, write(tmp_path / "a.json", [citebench(), citebench("r2")]))
     assert [one.id for one in found] == ["r2"]
     assert reason in bad[0].reason
 
 
 def test_an_annotation_of_nothing_is_told(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.json", [citebench()])
-    _, [bad] = read_responses(path, human=write(tmp_path / "h", {"r7": annotation([(1, 1, 1)])}))
+    _, [bad] = annotated({"r7": annotation([(1, 1, 1)])}, write(tmp_path / "a.json", [citebench()]))
     assert "expected an annotation of a response" in bad.reason
 
 
