@@ -19,7 +19,7 @@ from citeverifier.text.asides import LONGEST, goes_on, is_aside, lead_in, lead_o
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, is_apart, remove_markers
-from citeverifier.text.sentences import CLOSERS, ends_sentence, sentence_spans
+from citeverifier.text.sentences import CLOSERS, ends_sentence, sentence_spans, sentences
 from citeverifier.text.source_list import source_lists
 from citeverifier.text.words import words
 
@@ -113,6 +113,7 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     for block in _pieces(blocks, plain):
         for sentence, runs in _sentences(plain, lang, block):
             if not runs and _is_bold_lead(text, plain.span(*sentence), block):
+                asides.append(plain.span(*sentence))
                 continue
             if not _is_statement(plain.text[slice(*sentence)], block.kind, cites=bool(runs)):
                 continue
@@ -197,8 +198,12 @@ def _is_subject(text: str, first: int, place: int, begun: Container[int], lang: 
     if not text[begins : begins + 1].islower() or not ends_sentence(text[max(first, place - LONGEST) : place]):
         return False
     said = text[begins : begins + LONGEST]
-    last = text[max(first, place - LONGEST) : place].split()[-1]
-    return begins in begun or lead_in(said, lang) > 0 or (goes_on(said) and last not in words_of_all("mostly_last"))
+    if begins in begun or lead_in(said, lang) > 0:
+        return True
+    if not goes_on(said):
+        return False
+    before = text[max(first, place - LONGEST) : place].rstrip()  # no abbreviation: "Apple Inc. [2] was ..."
+    return before.split()[-1] not in words_of_all("mostly_last") and sentences(f"{before} Xx", lang)[-1] == "Xx"
 
 
 def _text_from(text: str, place: int) -> int:

@@ -21,16 +21,8 @@ from citeverifier.text.words import words
 DASH = "[-‐‑–—−]"
 _PART = re.compile(rf"(\d+)(?:\D*?{DASH}\D*(\d+))?")
 SPACES = " \t\u00a0"
-OPENING = (
-    "[",
-    "【",
-    "［",
-    "(",
-    "<",
-    "<sup",
-    "*",
-    "\\",
-)  # signs with which a marker, or what is put around it, may begin
+# Signs with which a marker, or what is put around it, may begin.
+OPENING = ("[", "【", "［", "(", "<", "<sup", "*", "\\")
 TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # of a link, perhaps with a title
 _RAISED = r"(?:(?<=[^\W\d_]{4})|(?<=[.,;:!?)\"”’]))"  # "m<sup>2</sup>" is a unit
 # Like a marker, but mostly something else: "(1)" (not where it counts a list's items), "¹", "^1^".

@@ -209,6 +209,8 @@ def test_factual_points(text: str, expected: list[tuple[str, tuple[int, ...]]]) 
         ("en", "It is so [1]. [2] states that it was. [3, 4] mention that it will be. It may be. [5]",
          [("It is so.", (0,)), ("it was.", (1,)), ("it will be.", (2, 3)), ("It may be.", (4,))]),
         ("en", "It is fast [1]. [2] found it slow.", [("It is fast.", (0,)), ("found it slow.", (1,))]),
+        ("en", "Apple Inc. [2] was founded in the U.S. [1] by Jobs.",
+         [("Apple Inc. was founded in the U.S. by Jobs.", (1, 0))]),
         ("en", "It is safe. [2] and [3] confirm this.", [("It is safe.", ()), ("confirm this.", (1, 2))]),
         ("en", "Doe et al. [3] showed it. It is so [1].", [("Doe et al. showed it.", (2,)), ("It is so.", (0,))]),
         ("pl", "Metaanaliza z 2021 r. [4] nic nie wykazała.", [("Metaanaliza z 2021 r. nic nie wykazała.", (3,))]),
