@@ -224,6 +224,8 @@ def test_factual_points(text: str, expected: list[tuple[str, tuple[int, ...]]]) 
         ("en", "Version 1.2[1].5 is so [2]... and so.", [("Version 1.2.5 is so... and so.", (0, 1))]),
         ("pl", "Bitwa była 15 sierpnia 1920 r. [2]. Wyrok z 2021 r. (sygn. I K 5/21) jest znany [1].",
          [("Bitwa była 15 sierpnia 1920 r.", (1,)), ("Wyrok z 2021 r. (sygn. I K 5/21) jest znany.", (0,))]),
+        ("en", "It is so (e.g., [1, 2]). It was so (cf. [3]).", [("It is so.", (0, 1)), ("It was so.", (2,))]),
+        ("pl", "Tak jest (np. [1]). Tak było (szerzej [2]).", [("Tak jest.", (0,)), ("Tak było.", (1,))]),
         ("en", "It is so (Source: Document 1). It was so [Doc no. 2].", [("It is so.", (0,)), ("It was so.", (1,))]),
         ("en", "It is so. Source: [1]\nIt was so.\n**Sources:** [2], [3]",
          [("It is so.", (0,)), ("It was so.", (1, 2))]),
