@@ -83,10 +83,8 @@ def _routes(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
         future = batcher.submit(QueuedRequest(kind, items, pairs))
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), settings.timeout)
-        except TimeoutError:
-            raise
-        except asyncio.CancelledError:
-            if batcher.alive:
+        except (TimeoutError, asyncio.CancelledError) as error:
+            if isinstance(error, TimeoutError) or batcher.alive:
                 raise
             raise Busy("the server is stopping") from None
         except Exception as error:
