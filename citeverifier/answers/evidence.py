@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 from citeverifier.records import Document
-from citeverifier.text.markers import Span
 from citeverifier.text.rendering import render_document
 from citeverifier.text.sentences import sentence_spans
 from citeverifier.text.word_overlap import word_overlap
@@ -38,12 +36,7 @@ class Candidate:
 def candidates(statement: str, document: Document, lang: str, most: int = READ) -> list[Candidate]:
     """The `most` sentences of a document that share most words with the statement, those with most first."""
     found = []
-    for start, end in _sentences(document.text, lang):
+    for start, end in sentence_spans(document.text, lang):
         premise = Document(document.title, document.text[start:end])
         found.append(Candidate(start, end, premise, word_overlap(statement, [render_document(premise)], lang) or 0.0))
     return sorted(found, key=lambda candidate: -candidate.overlap)[:most]
-
-
-@lru_cache(maxsize=4096)
-def _sentences(text: str, lang: str) -> list[Span]:
-    return sentence_spans(text, lang)

@@ -74,7 +74,7 @@ def _mean_rating(rated: Sequence[RatedResponse], rater: Rater, metric: str, scen
     for one in rated:
         value, reason = response_rating(one, metric, scenario, rater.scale)
         if value is not None:
-            known.append((one.response.id, value))
+            known.append((one.response.unit, value))
         elif reason is not None:  # without its numbers, to count by
             without["statements are unscored" if "unscored" in reason else reason.partition(" of ")[0]] += 1
     units = [unit for unit, _ in known]
@@ -138,7 +138,7 @@ def shape_correlations(rated: Sequence[RatedResponse], rater: Rater, seed: int) 
         missing, rating = missing_ratio(one), _headline(one, rater)
         if missing is not None and rating is not None:
             row = {"length": float(len(one.statements)), "missing": missing, "rating": rating}
-            rows.append((one.response.id, row))
+            rows.append((one.response.unit, row))
     return {
         f"{x}_and_{y}": correlations([(unit, row[x], row[y]) for unit, row in rows], seed)
         for x, y in combinations(("length", "missing", "rating"), 2)
@@ -156,7 +156,7 @@ def human_correlations(rated: Sequence[RatedResponse], rater: Rater, seed: int) 
             overall, people = response_rating(one, metric, scenario, rater.scale)[0], _people(one, scenario)
             statements += _statement_points(one, metric, scenario, overall, people)
             if overall is not None and people is not None:
-                responses.append((one.response.id, overall, people))
+                responses.append((one.response.unit, overall, people))
         return {"statements": correlations(statements, seed), "responses": correlations(responses, seed)}
 
     return {metric: {scenario: agreement(metric, scenario) for scenario in SCENARIOS} for metric in rater.metrics}
@@ -175,7 +175,7 @@ def _statement_points(
         value = statement.ratings[metric] if counts and statement.applicable is not False else overall
         theirs = cited.human.rating if counts and cited.human.rating is not None else people
         if value is not None and theirs is not None:
-            points.append((rated.response.id, value, theirs))
+            points.append((rated.response.unit, value, theirs))
     return points
 
 

@@ -121,6 +121,11 @@ class Response:
         """Known by: "SYSTEM/ID/LANG"."""
         return f"{self.system}/{self.id}/{self.lang}"
 
+    @property
+    def unit(self) -> str:
+        """What intervals are drawn by: a chain's responses, and all languages, answer one question."""
+        return self.chain or self.id
+
     @classmethod
     def from_example(cls, example: Example, system: str) -> Response:
         """An example's statements with their citations."""

@@ -20,7 +20,7 @@ from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, is_apart, remove_markers
 from citeverifier.text.sentences import CLOSERS, ends_sentence, sentence_spans, sentences
-from citeverifier.text.source_list import source_lists
+from citeverifier.text.source_list import names_sources, source_lists
 from citeverifier.text.words import words
 
 _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
@@ -255,7 +255,10 @@ def _says(text: str) -> bool:
 
 
 def _lists(text: str) -> bool:
-    """Whether it only lists sources, "Sources: [1], [2]", or points to them, "See [4] for details."."""
+    """Whether it only lists sources, "Sources: [1], [2]", "Source: Eurostat", or points: "See [4] for details."."""
+    head, colon, _ = text.partition(":")
+    if colon and names_sources(head) and not ends_sentence(text):
+        return True
     said = words(text)
     if not said or not set(said) <= words_of_all("reference_words"):
         return False

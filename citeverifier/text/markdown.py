@@ -171,7 +171,7 @@ class _Lines:
             self.fence = (line.begin, fence[1])
         elif not said:
             pass
-        elif not goes_on and not self.in_list and re.match(r" {4}|\t", self.text[line.begin : line.end]):
+        elif not goes_on and self._is_code(line):
             self.closed.append((line.begin, line.end))
         elif heading := _HEADING.match(said) or (None if goes_on else _BOLD_LINE.match(said)):
             self.in_list = False
@@ -197,6 +197,13 @@ class _Lines:
             self.open = True
             self.in_list = self.in_list and self.text[line.begin] in (" ", "\t")
             self._add("item" if self.in_list else "paragraph", line)
+
+    def _is_code(self, line: _Line) -> bool:
+        """Whether a line behind an empty one is indented as code is; an item behind "These are:" begins a list."""
+        if self.in_list or not re.match(r" {4}|\t", self.text[line.begin : line.end]):
+            return False
+        introduced = self.blocks and self.text[self.blocks[-1].end - 1 : line.begin].rstrip() == ":"
+        return not (introduced and _ITEM.match(line.said))
 
     def _underlined(self) -> None:
         """A line of text over a row of signs is a heading; a whole sentence, or several lines, over a rule are not."""

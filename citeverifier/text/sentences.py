@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from citeverifier.text.language import language, words_of_all
@@ -40,7 +40,8 @@ def sentences(text: str, lang: str) -> list[str]:
     return found
 
 
-def sentence_spans(text: str, lang: str) -> list[Span]:
+@lru_cache(maxsize=4096)  # an answer in a stream is read anew at each factual point
+def sentence_spans(text: str, lang: str) -> tuple[Span, ...]:
     """Where each of the sentences stands, as (start, end)."""
     hidden = {match.start() for match in _INVISIBLE.finditer(text)}  # behind a stop they would hide the sentence's end
     places = [place for place, sign in enumerate(text) if not sign.isspace() and place not in hidden]
@@ -50,7 +51,7 @@ def sentence_spans(text: str, lang: str) -> list[Span]:
         signs = len("".join(sentence.split()))
         spans.append((places[done], places[done + signs - 1] + 1))
         done += signs
-    return spans
+    return tuple(spans)
 
 
 def ends_sentence(text: str) -> bool:

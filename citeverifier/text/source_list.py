@@ -120,9 +120,9 @@ def source_lists(text: str, blocks: Sequence[Block]) -> list[Span]:
         first = text[block.start : block.end].partition("\n")[0]
         head, colon, inline = first.partition(":")
         below = text[block.start + len(first) :].lstrip(" \t>\n").partition("\n")[0]
-        if _names_sources(first) and below and _is_entry(below):
+        if names_sources(first) and below and _is_entry(below):
             end = next((other.start for other in blocks[number + 1 :] if _ends_list(text, other)), len(text))
-        elif colon and _names_sources(head) and _BEGINS_ENTRY.match(inline.strip("*_ ")) and _says_more(inline):
+        elif colon and names_sources(head) and _BEGINS_ENTRY.match(inline.strip("*_ ")) and _says_more(inline):
             end = block.end
         elif number == unnamed:
             end = len(text)
@@ -132,7 +132,7 @@ def source_lists(text: str, blocks: Sequence[Block]) -> list[Span]:
     return spans
 
 
-def _names_sources(text: str) -> bool:
+def names_sources(text: str) -> bool:
     """Whether a text is what stands over a list of sources, perhaps numbered: their name, and words that go with it."""
     said = " ".join(words(_HEADING_NUMBER.sub("", text)))
     rest = re.sub(rf"\b(?:{either('source_headings')})\b", "", said)
@@ -198,7 +198,7 @@ def _entries(lines: Sequence[str], lists: Sequence[range]) -> Iterator[tuple[str
             continue
         fenced ^= _FENCE.match(line) is not None
         listed = next((each for each in lists if first in each), None)
-        if listed and first == listed.start and _names_sources(line.partition(":")[0]):  # "3. References"
+        if listed and first == listed.start and names_sources(line.partition(":")[0]):  # "3. References"
             continue
         match = None if fenced else _NOTE.match(line) or (_listed() if listed else _DEFINED).match(line)
         if match:

@@ -173,3 +173,16 @@ def test_a_summary_tells_of_the_rounds() -> None:
     assert [one["rating"] for one in found["improvement"]] == [3.5, 3.0]
     assert found["cost"]["statements"] == 2
     assert found["planted"] is None
+
+
+def test_intervals_are_drawn_by_question() -> None:
+    def interval(*chains: str) -> list[float] | None:
+        rows = [
+            replace(one, response=replace(one.response, chain=chain))
+            for one, chain in zip(map(rated, ("all cited", "one missing", "nothing cited")), chains, strict=True)
+        ]
+        found = summarise([rows], ByTable({}), lang="en", data={}, seed=13)
+        return found["systems"][rows[0].response.system]["ratings"]["table"]["full"]["interval"]
+
+    assert interval("q", "q", "q") != interval("q", "q", "r")
+    assert interval("p", "q", "r") == interval("a", "b", "c")
