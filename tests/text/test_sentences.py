@@ -27,6 +27,7 @@ TEXTS = [
 # A text a line, | between its sentences: abbreviations before a capital or a number, inside a sentence and at its end.
 POLISH = """
 W 1918 r. Polska odzyskała niepodległość.
+W wyroku z dnia 5 maja 2015 r. Sąd Najwyższy uznał to za ważne. | Zmienił to w ustawie z 1998 r. | Rada działa.
 Uniwersytet im. Adama Mickiewicza w Poznaniu powstał w 1919 r.
 Zamek zbudowano w II poł. XIV w. na wzgórzu.
 Jan Nowak, zm. 4 lipca 1870 r. w Krakowie, był malarzem.
