@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from citeverifier.models.elsewhere import elsewhere_files
-from citeverifier.records import Support
+from citeverifier.records import LEVELS, RecordError, Support, decode_line, read_record
 from citeverifier.text.rendering import RENDERING
 
 Shape = Literal["cross_encoder", "late_interaction"]
-SHAPES: tuple[Shape, ...] = ("cross_encoder", "late_interaction")
 HEAD, READER = "head.safetensors", "reader.safetensors"
 SECTION = "citeverifier"
 PACKAGE = "package:"
@@ -143,22 +142,30 @@ def read_config(path: str | Path) -> CheckpointConfig:
         raise FileNotFoundError(
             f"no checkpoint in {path}: expected a config.json there; train one with `python train.py`"
         )
-    section = json.loads(file.read_text(encoding="utf-8")).get(SECTION)
+    try:
+        section = decode_line(file.read_bytes()).get(SECTION)
+    except RecordError as error:
+        raise ValueError(f"{file}: {error}") from None
     if not isinstance(section, dict):
         raise ValueError(
             f"{file}: expected a {SECTION!r} section, as `python train.py` writes it; got a config without one"
         )
-    if section["rendering"] != RENDERING:
+    if section.get("rendering") != RENDERING:
         raise ValueError(
-            f"{file}: expected rendering {RENDERING!r}, got {section['rendering']!r}; use the release it was made with"
+            f"{file}: expected rendering {RENDERING!r}, got {section.get('rendering')!r}; use the release it was made "
+            "with"
         )
     if unknown := sorted(section.keys() - {field.name for field in fields(CheckpointConfig)}):
         raise ValueError(
             f"{file}: expected settings of this release, got {', '.join(unknown)} too; use the release it was made with"
         )
-    if section["shape"] not in SHAPES:
-        raise ValueError(f"{file}: expected shape {' or '.join(SHAPES)}, got {section['shape']!r}")
-    return CheckpointConfig(**{**section, "languages": tuple(section["languages"])})
+    try:
+        config = read_record(CheckpointConfig, section)
+    except RecordError as error:
+        raise ValueError(f"{file}: {SECTION}: {error}") from None
+    if config.thresholds.keys() != (names := {level.label for level in LEVELS}):
+        raise ValueError(f"{file}: expected thresholds of {names}, got {set(config.thresholds)}")
+    return config
 
 
 def local_folder(path: str) -> Path:
@@ -196,14 +203,20 @@ def model_fingerprint(path: str, config: Any, *settings: object) -> str:
 
 def load_checkpoint(path: str | Path, dtype: Any) -> tuple[Any, Any, CheckpointConfig]:
     """(model in eval mode, tokenizer, config) of a checkpoint folder."""
+    from safetensors import SafetensorError
     from transformers import AutoModel, AutoModelForSequenceClassification
 
     folder = local_folder(str(path))
     config = read_config(folder)
-    if config.shape == "late_interaction":
-        model: Any = late_interaction(AutoModel.from_pretrained(folder, dtype=dtype), config.reader, folder)
-    else:
-        model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
+    if not (folder / "tokenizer.json").is_file():
+        raise FileNotFoundError(f"{folder}: expected tokenizer.json, got no such file; copy the checkpoint again")
+    try:
+        if config.shape == "late_interaction":
+            model: Any = late_interaction(AutoModel.from_pretrained(folder, dtype=dtype), config.reader, folder)
+        else:
+            model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
+    except SafetensorError as error:
+        raise ValueError(f"{folder}: expected whole weights, got {error}; copy the checkpoint again") from None
     return model.eval(), load_tokenizer(str(folder), None), config
 
 

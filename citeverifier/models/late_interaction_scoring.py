@@ -71,11 +71,15 @@ class VectorCache:
         return vectors
 
     def put(self, key: Any, vectors: Sequence[Encoded]) -> None:
-        """Keep the vectors of a new key."""
+        """Keep the vectors of a key; another thread may have encoded it, too."""
+        self.held += _bytes(vectors) - _bytes(self._known.get(key, ()))
         self._known[key] = vectors
-        self.held += sum(v.nbytes for v in vectors)
         while self.held > self.limit and len(self._known) > 1:
-            self.held -= sum(v.nbytes for v in self._known.popitem(last=False)[1])
+            self.held -= _bytes(self._known.popitem(last=False)[1])
+
+
+def _bytes(vectors: Sequence[Encoded]) -> int:
+    return sum(v.nbytes for v in vectors)
 
 
 class LateInteractionScoring(ABC):

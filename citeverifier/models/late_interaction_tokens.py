@@ -114,7 +114,7 @@ class LateInteractionTokens:
         """The token ids of each window of each document, special tokens included."""
         room = self.window - len(self.before) - len(self.after)
         return [
-            [[*self.before, *part, *self.after] for part in overlapping(ids, room, STRIDE)]
+            [[*self.before, *part, *self.after] for part in overlapping(ids, room, min(STRIDE, room // 2))]
             for ids in self.text_ids(texts)
         ]
 

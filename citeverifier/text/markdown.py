@@ -44,7 +44,7 @@ _LINK = re.compile(
     rf"{TARGET}"
 )
 _URL = re.compile(  # brackets are its own where it goes on as in "?a[1]=2"; others end it, as full stops and quotes do
-    r"(?P<said>(?:https?://|www\.)(?:[^\s<>\"`【】|\[]|\[(?!\s*\w[^\]\n]{0,60}\](?:\[\s*\w[^\]\n]{0,60}\])*(?![=&/\[])))+"
+    r"(?P<said>(?:https?://|www\.)(?:[^\s<>\"`【】|\[]|\[(?!\s*\w[^\]\n]{0,60}\](?:\[\s*\w[^\]\n]{0,60}\])*(?![=&/\[]|\.[a-z])))+"
     r"(?<![.,;:!?'\")*_]))"
 )
 _RAISED = re.compile(r"<sup>[^<>\n]{1,60}</sup>", re.IGNORECASE)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import Literal, get_args
 
 from citeverifier.models.checkpoint import Shape
 
 WHOLE, NUMBER = "a whole number", "a number"
 BOUNDS: dict[str, tuple[str, float, float]] = {  # of the options that are numbers: kind, least, most
-    "delta": (NUMBER, 0, inf), "max_length": (WHOLE, 1, inf), "margin": (NUMBER, 0, inf), "batch_size": (WHOLE, 1, inf),
-    "gradient_accumulation": (WHOLE, 1, inf), "epochs": (NUMBER, 0, inf), "max_steps": (WHOLE, 0, inf),
+    "delta": (NUMBER, 0, inf), "max_length": (WHOLE, 16, inf), "margin": (NUMBER, 0, inf),
+    "batch_size": (WHOLE, 1, inf), "gradient_accumulation": (WHOLE, 1, inf),
+    "epochs": (NUMBER, 0, inf), "max_steps": (WHOLE, 0, inf),
     "learning_rate": (NUMBER, 0, inf), "head_learning_rate": (NUMBER, 0, inf), "weight_decay": (NUMBER, 0, inf),
     "warmup": (NUMBER, 0, 1), "dropout": (NUMBER, 0, 1), "frozen_layers": (WHOLE, 0, inf),
     "evaluations": (WHOLE, 1, inf), "patience": (WHOLE, 1, inf), "seed": (WHOLE, 0, 2**32 - 1),
@@ -113,13 +114,15 @@ class TrainingOptions:
     seed: int = 13
 
     def __post_init__(self) -> None:
-        """Raise ValueError naming the first number that is none, or out of its bounds."""
+        """Raise ValueError naming an unknown shape, or the first number that is none, or out of its bounds."""
+        if self.shape not in get_args(Shape):
+            raise ValueError(f"training.shape: expected {' or '.join(get_args(Shape))}, got {self.shape!r}")
         for name, (kind, least, most) in BOUNDS.items():
             value = getattr(self, name)
             if value is None and name in OR_NONE:
                 continue
             fits = isinstance(value, int if kind == WHOLE else (int, float)) and not isinstance(value, bool)
-            if not fits or not least <= value <= most or (name in OVER and value == least):
+            if not fits or not least <= value <= most or value == inf or (name in OVER and value == least):
                 bounds = f"{'over' if name in OVER else 'of at least'} {least}"
                 bounds += f" and at most {most}" if most < inf else ""
                 bounds += ", or null" if name in OR_NONE else ""

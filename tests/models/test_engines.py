@@ -20,6 +20,7 @@ from citeverifier.models.cut_points import last_linear
 from citeverifier.models.inputs import STRIDE_LONG, CrossEncoderInputs, LateInteractionInputs
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.models.late_interaction_engine import LateInteractionEngine
+from citeverifier.models.late_interaction_scoring import Encoded, VectorCache
 from citeverifier.models.token_batches import Batches
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.rendering import render_pair
@@ -189,3 +190,12 @@ def test_late_interaction_encodes_each_text_once_in_any_order(tiny: Any, monkeyp
     once += sum(len(window) for windows in inputs.documents(sorted(documents)) for window in windows)
     assert engine.logits(pairs, Support.FULL).tokens == once
     assert engine.logits(pairs[::-1], Support.PARTIAL).tokens == 0
+
+
+def test_what_two_threads_encode_is_counted_once() -> None:
+    cache, vectors = VectorCache(1000), [Encoded(np.zeros(25, dtype=np.float32))]
+    for _ in range(20):
+        cache.put("same", vectors)
+    for number in range(9):
+        cache.put(number, vectors)
+    assert (cache.held, len(cache)) == (1000, 10)

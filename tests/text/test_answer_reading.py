@@ -78,6 +78,7 @@ def test_every_kind_of_block() -> None:
         ("# About it [1]", ["About it"]),
         ("![A map [1].](m.png) It is so.", ["It is so."]),
         ("It is at a.org, www.a.org/b[1]=2![A map](m.png)", ["It is at a.org, www.a.org/b[1]=2"]),
+        ("See https://a.org/b[1].html or a.org.", ["See https://a.org/b[1].html or a.org."]),
         ("It is so<sup>[1]</sup>.", ["It is so."]),
         ("2 * 3 * 4 is 24, and a_b_c is a name.", ["2 * 3 * 4 is 24, and a_b_c is a name."]),
         ("Is it so? It is so.", ["It is so."]),

@@ -18,6 +18,8 @@ from citeverifier.training.hyperparameters import BOUNDS, Backbone, TrainingOpti
         ({"max_steps": 0.5}, "training.max_steps: expected a whole number of at least 0, or null, got 0.5"),
         ({"learning_rate": "abc"}, "training.learning_rate: expected a number of at least 0, got 'abc'"),
         ({"learning_rate": float("nan")}, "training.learning_rate: expected a number of at least 0, got nan"),
+        ({"learning_rate": float("inf")}, "training.learning_rate: expected a number of at least 0, got inf"),
+        ({"max_length": 8}, "training.max_length: expected a whole number of at least 16, got 8"),
         ({"epochs": 0}, "training.epochs: expected a number over 0, got 0"),
         ({"warmup": 5}, "training.warmup: expected a number of at least 0 and at most 1, got 5"),
         ({"evaluations": None}, "training.evaluations: expected a whole number of at least 1, got None"),
@@ -27,6 +29,11 @@ from citeverifier.training.hyperparameters import BOUNDS, Backbone, TrainingOpti
 def test_what_is_no_such_number_is_named(changed: Any, told: str) -> None:
     with pytest.raises(ValueError, match=re.escape(told)):
         TrainingOptions("out", "late_interaction", Backbone("org/backbone"), **changed)
+
+
+def test_an_unknown_shape_is_named() -> None:
+    with pytest.raises(ValueError, match=r"training\.shape: expected cross_encoder or late_interaction, got 'one_way'"):
+        TrainingOptions("out", "one_way", Backbone("b"))  # type: ignore[arg-type]
 
 
 def test_every_number_has_bounds_and_what_is_null_may_be_it() -> None:

@@ -22,6 +22,7 @@ from citeverifier.metrics.decisions import auroc
 from citeverifier.models.checkpoint import read_config
 from citeverifier.models.contradiction import NAMES, READER
 from citeverifier.models.number_check import FEATURES
+from citeverifier.paths import LATEST
 from citeverifier.records import Pair, Support
 from citeverifier.training.build import build_model, fitted_to_gpu, trained_head
 from citeverifier.training.finished import REPORT, last_whole
@@ -129,6 +130,17 @@ def test_resume_of_a_finished_run_does_nothing(
     again = train(train_pairs, dev_pairs, replace(options, resume=True))
     assert (first.folder / "model.safetensors").stat().st_mtime_ns == before
     assert again.dev == pytest.approx(first.dev, abs=1e-6)
+    with pytest.raises(ValueError, match=r"expected the settings of the finished run there, data\.pairs="):
+        train(train_pairs[1:], dev_pairs, replace(options, resume=True))
+
+
+def test_a_training_that_diverged_leaves_no_checkpoint(
+    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+) -> None:
+    with pytest.raises(ValueError, match="the training diverged: expected finite logits on dev"):
+        train(train_pairs, dev_pairs, replace(options, learning_rate=1e6, head_learning_rate=1e6))
+    assert not (Path(options.output_dir) / "config.json").exists()
+    assert not LATEST.exists()
 
 
 def testlast_whole_skips_checkpoints_that_were_cut_off(tmp_path: Path) -> None:
@@ -279,7 +291,7 @@ def test_pairs_over_the_limit_are_dropped_and_counted(
     trained = train(train_pairs, dev_pairs, short)
     assert 0 < trained.dropped < len(train_pairs)
     with pytest.raises(ValueError, match="none of which fits"):
-        train(train_pairs, dev_pairs, replace(short, max_length=8, output_dir="tiny"))
+        train(train_pairs, dev_pairs, replace(short, max_length=16, output_dir="tiny"))
 
 
 def test_dev_with_one_class_is_an_error_before_training(
