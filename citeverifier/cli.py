@@ -132,7 +132,7 @@ def serve(
     port: Annotated[int, typer.Option(help="0 takes a free one.", min=0, max=65535)] = 8000,
     threshold: Threshold = None,
     lang: Lang = None,
-    token_file: Annotated[Path | None, typer.Option(help="A file with the token that requests must bear.")] = None,
+    token_file: Annotated[Path | None, typer.Option(exists=True, help="A file with the token of requests.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds for a request's answer.", min=0.001)] = _LIMITS.timeout,
     max_body: Annotated[int, typer.Option(help="Bytes a request.", min=1)] = _LIMITS.max_body,
     max_items: Annotated[int, typer.Option(help="Answers or pairs a request.", min=1)] = _LIMITS.max_items,

@@ -13,7 +13,7 @@ from rich.text import Text
 
 import citeverifier
 from citeverifier.extras import EXTRAS, version_of
-from citeverifier.verifiers.ordinal import latest_checkpoint
+from citeverifier.verifiers.ordinal import SHIPPED, latest_checkpoint
 
 
 def doctor() -> None:
@@ -77,4 +77,5 @@ def _checkpoint() -> Text:
     except (OSError, ValueError) as error:
         return Text(f"✗ {error}", style="yellow")
     cuts = ", ".join(f"{level} {value:.2f}" for level, value in config.thresholds.items())
-    return Text(f"✓ {folder} ({config.shape}, {config.base_model}; thresholds {cuts})")
+    release = f" {version_of(SHIPPED)}" if folder == SHIPPED else ""
+    return Text(f"✓ {folder}{release} ({config.shape}, {config.base_model}; thresholds {cuts})")

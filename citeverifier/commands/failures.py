@@ -99,7 +99,7 @@ def read_baseline(path: Path) -> Counter[str]:
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))["failures"]
         return Counter(str(row["key"]) for row in rows)
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path}: expected a baseline (--update-baseline writes one), got {error!r}") from None
 
 

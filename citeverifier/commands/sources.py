@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from inspect import signature
@@ -25,6 +26,7 @@ from omegaconf.errors import InterpolationResolutionError
 from citeverifier.data.edited_sentences import edited_sentences
 from citeverifier.data.load import (
     EmptySplitError,
+    PairBuilder,
     Record,
     fingerprint,
     made_by_llm,
@@ -104,10 +106,8 @@ def read(source: SourceSpec, role: str, lang: str, *, share_files: bool = False,
     else:
         shares = {"train": 0.9, "dev": 0.1} if share_files else None
         settings = {**_FILE, "path": source.data, "split": role, "form": form, "shares": shares}
-    try:
+    with _needing_a_folder(source.data):
         resolved: Any = OmegaConf.to_container(OmegaConf.create({"data": settings | source.settings}), resolve=True)
-    except InterpolationResolutionError:
-        raise ValueError(f"{source.data}: {_NO_FOLDER}") from None
     known = signature(get_method(resolved["data"]["_target_"])).parameters
     if unknown := [key for key in source.settings if key not in known]:
         raise ValueError(
@@ -131,13 +131,20 @@ def _config_file(name: str) -> Path | None:
 
 def records_of(config: Any) -> list[Record]:
     """What `data` of a Hydra program names; ValueError where that needs CITEVERIFIER_REAL_DATA, which is not set."""
-    try:
+    with _needing_a_folder(f"data={HydraConfig.get().runtime.choices.get('data')}"):
         records: list[Record] = instantiate(config.data, _convert_="all")
+    return records
+
+
+@contextmanager
+def _needing_a_folder(name: str) -> Iterator[None]:
+    """Turn the error of a path in CITEVERIFIER_REAL_DATA, which is not set, into a ValueError that says what to do."""
+    try:
+        yield
     except InterpolationResolutionError as error:
         if "CITEVERIFIER_REAL_DATA" not in str(error):
             raise
-        raise ValueError(f"data={HydraConfig.get().runtime.choices.get('data')}: {_NO_FOLDER}") from None
-    return records
+        raise ValueError(f"{name}: {_NO_FOLDER}") from None
 
 
 @dataclass(frozen=True)
@@ -181,7 +188,8 @@ def alternatives(sources: Specs, dev: Specs | None, held_out: Specs) -> tuple[Sp
 
 def training_data(config: Any) -> TrainingData:
     """Read, drop what leaks, build pairs: `data`, `pairs`, `lang` and `seed` of configs/train.yaml say what and how."""
-    data: Any = OmegaConf.to_container(config.data, resolve=True)
+    with _needing_a_folder("data"):
+        data: Any = OmegaConf.to_container(config.data, resolve=True)
     _check(data, config.lang)
     seed, recipe, build = config.seed, config.pairs, instantiate(config.pairs.build)
     named = data["sources"] if data["path"] is None else [{"data": data["path"], "questions": data["questions"]}]
@@ -191,7 +199,7 @@ def training_data(config: Any) -> TrainingData:
     part = partial(_reachable, lang=config.lang, share_files=dev is None, form=recipe.form)
 
     def fitting(records: Sequence[Record], name: str) -> tuple[list[Pair], dict[str, int]]:
-        pairs = to_pairs(records, build)
+        pairs = _pairs(records, build, name)
         if unlabelled := [pair.id for pair in pairs if pair.support_min is None]:
             raise ValueError(
                 f"{name}: expected labelled pairs (support_min and support_max), got {len(unlabelled)} of {len(pairs)} "
@@ -242,14 +250,29 @@ def training_data(config: Any) -> TrainingData:
 
 def _check(data: Mapping[str, Any], lang: str) -> None:
     """Raise ValueError where a list of sources is none, or the language is no verifier's."""
-    if lang not in ("all", *LANGUAGES):
-        raise ValueError(f"lang: expected all, {' or '.join(LANGUAGES)}, got {lang!r}")
+    _check_lang(lang)
     for name in ("sources", "dev", "held_out"):
         specs = data[name]
         if not isinstance(specs, list) and not (name == "dev" and specs is None):
             raise ValueError(f"data.{name}: expected a list, data.{name}=[{specs}], got {specs!r}")
     if not data["sources"] and data["path"] is None:
         raise ValueError("data.sources: expected at least one source, such as data.sources=[mini], got []")
+
+
+def _check_lang(lang: str) -> None:
+    if lang not in ("all", *LANGUAGES):
+        raise ValueError(f"lang: expected all, {' or '.join(LANGUAGES)}, got {lang!r}")
+
+
+def _pairs(records: Sequence[Record], build: PairBuilder, name: str) -> list[Pair]:
+    """The pairs of records; ValueError where all of them together have none."""
+    pairs = to_pairs(records, build)
+    if records and not pairs:
+        raise ValueError(
+            f"{name}: expected records with a 'statement' (pairs) or 'statements' (examples), got {len(records)} "
+            f"without, the first {records[0].id!r}"
+        )
+    return list(pairs)
 
 
 def _form(records: Sequence[Record]) -> str:
@@ -306,14 +329,16 @@ def check_records(scheme: Any, records: list[Record], config: Any) -> list[Recor
     """
     chosen = [record for record in records if config.lang in ("all", record.lang)]
     if not chosen:
+        _check_lang(config.lang)
         raise ValueError(f"lang={config.lang}: expected records in that language, got none of {len(records)}")
     chosen = limited(chosen, config.limit, config.seed)
     if scheme.takes_pairs:
-        return list(to_pairs(chosen, instantiate(config.pairs.build)))
+        return [*_pairs(chosen, instantiate(config.pairs.build), "data")]
     if any(isinstance(record, Pair) for record in chosen):
         name = config.data.get("path") or HydraConfig.get().runtime.choices.get("data")
         raise ValueError(
             f"scheme={scheme.name}: expected examples (a question with documents and statements), got pairs from "
-            f"{name}; score a pair file with scheme=pairs or scheme=support_levels"
+            f"{name}; score pairs with scheme=pairs or scheme=support_levels, or take the examples of a folder of "
+            "data_gen with data.form=examples"
         )
     return chosen

@@ -15,7 +15,8 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -87,6 +88,17 @@ def packaged(package: str, folder: str = "model") -> Path | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     return Path(next(iter(spec.submodule_search_locations))) / folder
+
+
+@contextmanager
+def naming(model: str) -> Iterator[None]:
+    """Turn the error of a model that cannot be had, which may not name it, into a FileNotFoundError that does."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise FileNotFoundError(
+            f"{model}: expected a model's folder or a hub id that can be reached, got: {error}"
+        ) from error
 
 
 def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = False) -> Any:
@@ -178,9 +190,9 @@ def local_folder(path: str) -> Path:
         raise FileNotFoundError(f"no checkpoint in {path}: no such folder or package, and not a hub id (org/name)")
     from huggingface_hub import snapshot_download
 
-    return Path(
-        snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.onnx", "*.txt", "*.model", "README.md"])
-    )
+    wanted = ["*.json", "*.safetensors", "*.onnx", "*.txt", "*.model", "README.md"]
+    with naming(path):
+        return Path(snapshot_download(path, allow_patterns=wanted))
 
 
 def files_fingerprint(folder: str | Path, *settings: object) -> str:

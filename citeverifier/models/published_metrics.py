@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from citeverifier.models.alignscore import ALIGNED
-from citeverifier.models.checkpoint import backbone_path, load_tokenizer, local_folder
+from citeverifier.models.checkpoint import backbone_path, load_tokenizer, local_folder, naming
 from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
 from citeverifier.models.device import own_device, pretrained, torch_dtype
 from citeverifier.models.folds import Fold, convolution, greatest, mean_of_greatest
@@ -103,7 +103,8 @@ def any_model_of(kind: str) -> Callable[[Settings, bool], Loaded]:
         import transformers
 
         path = backbone_path(settings["path"])
-        model = pretrained(getattr(transformers, kind), path, bf16)
+        with naming(f"verifier.path={settings['path']}"):
+            model = pretrained(getattr(transformers, kind), path, bf16)
         return Loaded(model, load_tokenizer(path, None), path, settings)
 
     return load
@@ -118,7 +119,8 @@ def either(settings: Settings, bf16: bool) -> Loaded:
     """A classifier of two classes or, where the config says so, a text-to-text model. Raises ValueError on others."""
     from transformers import AutoConfig
 
-    config = AutoConfig.from_pretrained(settings["path"])
+    with naming(f"verifier.path={settings['path']}"):
+        config = AutoConfig.from_pretrained(settings["path"])
     if config.is_encoder_decoder:
         return text_to_text(settings, bf16)
     if config.num_labels != 2:

@@ -13,6 +13,7 @@ from citeverifier.models.checkpoint import (
     backbone_path,
     late_interaction,
     load_tokenizer,
+    naming,
     read_config,
 )
 from citeverifier.models.late_interaction_tokens import position_limit
@@ -40,12 +41,8 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
         "use_safetensors": None if backbone.allow_pickle else True,
         "weights_only": True,
     }
-    try:
+    with naming(f"backbone.name={backbone.name}"):
         limit = position_limit(AutoConfig.from_pretrained(path, **common))
-    except (OSError, ValueError) as error:
-        raise FileNotFoundError(
-            f"backbone.name={backbone.name}: expected a model's folder or a hub id that can be reached, got: {error}"
-        ) from error
     if options.reader and options.shape != "late_interaction":
         raise ValueError(f"training.reader: expected model=late_interaction, got {options.shape}")
     if options.max_length > limit:
