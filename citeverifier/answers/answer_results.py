@@ -18,7 +18,7 @@ from citeverifier.text.markers import Span
 Probability = Annotated[float, Interval(ge=0, le=1)]
 Finding = Literal["supported", "wrongly cited", "not found"]
 CONTRADICTS = 0.8  # nine in ten pairs that reach it are refuted, where as many are refuted as not told (docs/verify.md)
-_POSITIONS = ("document", "before", "after")
+_POSITIONS = ("document", "documents", "before", "after")
 
 
 class JsonResult:
@@ -118,11 +118,22 @@ class MissingCitation(JsonResult):
 
 
 @dataclass(frozen=True, slots=True)
+class MarkerResult(JsonResult):
+    """A citation marker, `answer[start:end]`: the documents it points to, and printed numbers that name none."""
+
+    start: int
+    end: int
+    documents: tuple[int, ...]
+    unknown: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StatementResult(JsonResult):
     """A statement, `answer[start:end]`, with what its cited documents together support.
 
-    `unknown`: printed numbers that name no document. `unsupported`: of a statement that the cited documents support in
-    part, or contradict, the span in the answer that they support least.
+    `markers`: those that belong to it, before, in or behind its span. `unknown`: printed numbers that name no document.
+    `unsupported`: of a statement that the cited documents support in part, or contradict, the span in the answer that
+    they support least.
     """
 
     text: str
@@ -133,7 +144,10 @@ class StatementResult(JsonResult):
     missing: tuple[MissingCitation, ...] = ()
     unknown: tuple[int, ...] = ()
     unsupported: Span | None = None
-    json_keys = ("text", "start", "end", "cited", "judgement", "citations", "missing", "unknown", "unsupported")
+    markers: tuple[MarkerResult, ...] = ()
+    json_keys = (
+        "text", "start", "end", "cited", "judgement", "markers", "citations", "missing", "unknown", "unsupported",
+    )  # fmt: skip
 
     @property
     def support(self) -> Support | None:

@@ -16,6 +16,7 @@ from citeverifier.answers.answer_results import (
     CitationResult,
     EvidenceSentence,
     Judgement,
+    MarkerResult,
     MissingCitation,
     StatementResult,
     VerifiedAnswer,
@@ -119,6 +120,7 @@ def _verify(
         tuple(MissingCitation(i, alone[i], i in completing, evidence.get(i)) for i in missing),
         statement.out_of_range,
         unsupported,
+        tuple(MarkerResult(m.start, m.end, m.positions, m.out_of_range) for m in statement.markers),
     )
 
 

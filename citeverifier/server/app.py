@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 
 import citeverifier
 from citeverifier.answers.answer_record import AnswerRecord
-from citeverifier.records import Pair, Support
+from citeverifier.records import Pair, RecordError, Support
 from citeverifier.server import contract
 from citeverifier.server.batching import Batcher, Busy, QueuedRequest
 from citeverifier.server.contract import check_limits, errors, with_limits
@@ -26,6 +26,7 @@ from citeverifier.server.http_errors import answer_errors
 from citeverifier.server.monitoring import Monitoring
 from citeverifier.server.settings import Settings
 from citeverifier.text.language import guess_language
+from citeverifier.text.source_list import read_report
 
 if TYPE_CHECKING:
     from citeverifier.answers.facade import CiteVerifier
@@ -65,6 +66,7 @@ def create_app(verifier: CiteVerifier, settings: Settings | None = None) -> Fast
     )
     app.state.batcher = batcher
     app.include_router(_routes(verifier, batcher, settings))
+    app.include_router(_report_route(settings))
     app.add_api_route("/", lambda: FileResponse(_PAGE / "index.html"), methods=["GET", "HEAD"], include_in_schema=False)
     app.mount("/page", StaticFiles(directory=_PAGE))
     answer_errors(app, settings)
@@ -134,6 +136,34 @@ def _routes(verifier: CiteVerifier, batcher: Batcher, settings: Settings) -> API
         return JSONResponse({**named, "thresholds": thresholds, "queue": len(batcher)})
 
     return router
+
+
+def _report_route(settings: Settings) -> APIRouter:
+    """What asks no verifier: who writes to it waits in no queue."""
+    router = APIRouter()
+
+    @router.post("/v1/report", response_model=contract.ReportResponse, responses=errors(401, 408, 413, 422, 500))
+    def report(request: contract.ReportRequest) -> Response:
+        """A Markdown report as an answer with its documents. Nothing is fetched: a mere link has no text."""
+        check_limits(request.report, settings, "report")
+        return JSONResponse(_report(request.report))
+
+    return router
+
+
+def _report(text: str) -> dict[str, Any]:
+    """The report without the lines of its sources, and these."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    try:
+        read = read_report(text, range(1, len(lines) + 1))
+    except RecordError as error:
+        raise RecordError(f"report:{error}") from None
+    kept = (said for said, line in zip(read.text.split("\n"), lines, strict=True) if said or not line)
+    documents = [
+        {"title": source.title or ("" if source.text else source.target or ""), "text": source.text}
+        for source in read.sources
+    ]
+    return {"answer": "\n".join(kept).rstrip(), "documents": documents}
 
 
 def _answer(verifier: CiteVerifier, kind: Kind, items: Sequence[Any]) -> list[Any]:

@@ -36,6 +36,8 @@ _PAIR: dict[str, Any] = {
     "documents": [{"title": "Vistula", "text": "The Vistula is 1,047 kilometres long."}],
 }
 
+_REPORT = "Warsaw lies on it [1].\n\n## Sources\n1. Warsaw lies on the Vistula."
+
 
 def _whole(text: str) -> str:
     try:
@@ -120,6 +122,31 @@ class ScoreRequest(_Deciding):
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [_PAIR], "level": "full"}]})
     items: list[PairIn] = Field(min_length=1)
     level: Literal["partial", "full"] = "full"
+
+
+class ReportRequest(_Request):
+    """A Markdown report that lists its sources."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"report": "Warsaw lies on it [1].\n\n## Sources\n1. Warsaw lies on the Vistula."}]
+        }
+    )
+    report: Text
+
+
+class ReportDocument(BaseModel):
+    """A source; its text is empty where the report only links to it."""
+
+    title: str
+    text: str
+
+
+class ReportResponse(BaseModel):
+    """The report as an answer with its documents, for the other paths; without documents where it lists no sources."""
+
+    answer: str
+    documents: list[ReportDocument]
 
 
 class ScoreResult(BaseModel):
@@ -261,7 +288,7 @@ def _check(where: str, size: int, most: int, unit: str) -> None:
 def with_limits(openapi: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """The contract with this server's limits in its schemas."""
     schemas = openapi["components"]["schemas"]
-    for name in ("DocumentIn", "AnswerIn", "PairIn", "VerifyRequest", "FixRequest", "ScoreRequest"):
+    for name in ("DocumentIn", "AnswerIn", "PairIn", "VerifyRequest", "FixRequest", "ScoreRequest", "ReportRequest"):
         for key, schema in schemas[name]["properties"].items():
             for part in (schema, *schema.get("anyOf", ()), *schema.get("items", {}).get("anyOf", ())):
                 if part.get("type") == "array":

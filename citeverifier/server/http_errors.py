@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from citeverifier.record_rules import problem_text
+from citeverifier.record_rules import RecordError, problem_text
 from citeverifier.server.batching import Busy
 from citeverifier.server.contract import OverLimit, error_body
 from citeverifier.server.settings import Settings
@@ -31,6 +31,7 @@ def answer_errors(app: FastAPI, settings: Settings) -> None:
         app.add_exception_handler(kind, answer)
 
     on(OverLimit, 422, str)
+    on(RecordError, 422, str)
     on(RequestValidationError, 422, _invalid)
     on(Busy, 503, lambda error: f"{error}; come back in a second", **{"Retry-After": "1"})
     on(TimeoutError, 504, lambda _: f"no answer within {settings.timeout:g} s; send fewer items a request")

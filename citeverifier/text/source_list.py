@@ -24,7 +24,8 @@ _DEFINED = re.compile(r"[ \t]{0,3}\[([^\]\[^][^\]\[\n]*)\]:[ \t]+(\S.*)")
 _FENCE = re.compile(r"[ \t]*(?:```(?![^\n]*`)|~~~)")
 _QUOTE = re.compile(r"[ \t]*>[ \t]?(.*)")
 _LINK = re.compile(
-    r"\[([^\]\n]*)\]\]?\((?![\s)]|<>)(<[^>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)[^)\n]*\)"  # "[title](target)"
+    r"\[([^\]\n]{0,500})\]\]?\((?![\s)]|<>)"  # "[title](target)"; bounds, so that no text takes long
+    r"(<[^>\n]{0,2000}>|[^\s()]{0,2000}(?:\([^\s()]*\)[^\s()]*)*)[^)\n]{0,500}\)"
     r"|[<(]?(https?://(?:[^\s<>()]|\([^\s<>()]*\))+)[>)]?"
 )
 _CITING = re.compile(r"\((?:\[[^\[\]\n]*\]\(https?://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)[,;]?[ \t]*)+\)")
@@ -32,7 +33,7 @@ _NAMED = re.compile(r"\[([^\[\]\n]{1,200})\](?=(?:\[([^\[\]\n]{1,200})\])?)")  #
 _BEGINS_ENTRY = re.compile(r"[-*+•|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
 _HEADING_NUMBER = re.compile(r"\A[\s#*_]*\d{1,2}[.)]\s+")
 _NUMBERED_TITLE = re.compile(r"\s*\\?\[(?P<number>\d{1,3})\\?\]:?\s+(?P<title>\S.*)")  # a source behind its number
-_BRACKETS = re.compile(r"\[[^\]\n]*\]")
+_BRACKETS = re.compile(r"\[[^\]\n]{0,500}\]")
 _SENTENCE_WORDS = 5  # as many words and a full stop are a sentence
 _MOST = 999  # a marker has three digits
 
@@ -192,21 +193,25 @@ def _unnamed_list(text: str, blocks: Sequence[Block]) -> int | None:
 def _entries(lines: Sequence[str], lists: Sequence[range]) -> Iterator[tuple[str, int, int, str]]:
     """(label, first line, the line behind it, what the first line says) of each source; `lists`: their lines."""
     end, fenced = 0, False
+    within = {line: listed for listed in lists for line in listed}
     used: dict[str, range | None] = {}
+    free: dict[tuple[range | None, str], str] = {}  # where to look for the next number of a list's repeated label
     for first, line in enumerate(lines):
         if first < end:  # it belongs to the source above
             continue
         fenced ^= _FENCE.match(line) is not None
-        listed = next((each for each in lists if first in each), None)
+        listed = within.get(first)
         if listed and first == listed.start and names_sources(line.partition(":")[0]):  # "3. References"
             continue
         match = None if fenced else _NOTE.match(line) or (_listed() if listed else _DEFINED).match(line)
         if match:
             *labels, said = match.groups()
             label = next(filter(None, labels))
-            counts_up = len(labels) > 1 and labels[-1] is not None
+            given, counts_up = (listed, label), len(labels) > 1 and labels[-1] is not None
+            label = free.get(given, label) if counts_up else label
             while counts_up and label in used and used[label] == listed:  # "1." again counts up
                 label = str(int(label) + 1)
+            free[given] = label
             used[label] = listed
             end = _end(lines, first, lazy=listed is not None or match.re is _NOTE)
             yield label, first, end, said

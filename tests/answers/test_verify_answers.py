@@ -108,6 +108,19 @@ def test_uncited_bad_and_stray_markers(verifier: CiteVerifier) -> None:
     assert result.counts() == {"statements": 3, "full": 0, "partial": 0, "none": 3, "uncited": 3, "unscored": 0}
 
 
+def test_markers_stand_where_their_statement_is_cited(verifier: CiteVerifier) -> None:
+    answer = "Cats sleep. [Doc 3, 9]\n\n[2] says that the Vistula river is long.\n\n`code [1]` is short (Source 1)."
+    result = verifier.verify(answer, DOCUMENTS)
+    assert [[answer[m.start : m.end] for m in statement.markers] for statement in result.statements] == [
+        ["[Doc 3, 9]"],
+        ["[2]"],
+        ["(Source 1)"],
+    ]
+    assert result.statements[1].markers[0].end < result.statements[1].start
+    [marker] = result.to_dict()["statements"][0]["markers"]
+    assert marker == {"start": 12, "end": 22, "documents": [3], "unknown": [9]}
+
+
 def test_what_looks_like_a_marker_is_named_where_nothing_is_cited(verifier: CiteVerifier) -> None:
     first, second = verifier.verify("Cats sleep (3). Cats sleep [3] (3).", DOCUMENTS).statements
     assert first.judgement.reason == "it cites nothing: “(3)” is not read as a marker, “[1]” is"

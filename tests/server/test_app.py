@@ -288,6 +288,45 @@ def test_metrics_count_requests_and_batches(serve: Serve) -> None:
         assert line in text.splitlines()
 
 
+REPORT = """Warsaw lies on the Vistula [1].\r
+
+```
+[^9]: is code
+```
+
+## Sources
+1. Warsaw lies on the Vistula.
+   It has two million inhabitants.
+2. [Kraków](https://example.org/k)
+
+## Conclusion
+Kraków has 800,000 inhabitants [2].
+"""
+
+
+def test_a_report_becomes_an_answer_with_its_documents(serve: Serve) -> None:
+    answer = serve().post("/v1/report", json={"report": REPORT}).json()
+    assert contract.ReportResponse.model_validate(answer, strict=True).model_dump() == answer
+    assert answer == {
+        "answer": "Warsaw lies on the Vistula [1].\n\n```\n[^9]: is code\n```\n\n\n"
+        "## Conclusion\nKraków has 800,000 inhabitants [2].",
+        "documents": [
+            {"title": "", "text": "Warsaw lies on the Vistula. It has two million inhabitants."},
+            {"title": "Kraków", "text": ""},
+        ],
+    }
+
+
+def test_a_report_without_sources_or_with_one_twice(serve: Serve) -> None:
+    client = serve(max_characters=60)
+    assert client.post("/v1/report", json={"report": "No [1]."}).json() == {"answer": "No [1].", "documents": []}
+    for report, words in (
+        ("So [1].\n\n[^1]: One.\n[^1]: Two.", "report:4: source [^1] stands on line 3, too"),
+        ("a" * 61, "report: expected at most 60 characters, got 61"),
+    ):
+        assert words in error(client.post("/v1/report", json={"report": report}), 422, "invalid")
+
+
 def test_health(serve: Serve) -> None:
     came = serve().get("/health").json()
     assert came["status"] == "ok"
@@ -313,6 +352,11 @@ def test_the_contract_names_limits_errors_and_examples_that_work(serve: Serve) -
     assert schemas["AnswerIn"]["properties"]["documents"]["maxItems"] == 7
     assert schemas["VerifyRequest"]["properties"]["items"]["maxItems"] == 3
     assert schemas["DocumentIn"]["properties"]["text"]["maxLength"] == 999
+    assert schemas["ReportRequest"]["properties"]["report"]["maxLength"] == 999
+    report = made["paths"]["/v1/report"]["post"]
+    assert {"200", "401", "408", "413", "422", "500"} == set(report["responses"])
+    (example,) = schemas["ReportRequest"]["examples"]
+    assert len(client.post("/v1/report", json=example).json()["documents"]) == 1
     for route in ROUTES:
         operation = made["paths"][f"/v1/{route}"]["post"]
         assert {"200", "401", "408", "413", "422", "500", "503", "504"} == set(operation["responses"])

@@ -14,7 +14,7 @@ from citeverifier.verifiers.keyword import Keyword
 schemathesis = pytest.importorskip("schemathesis")
 
 
-POSTS = ("/v1/score", "/v1/verify", "/v1/cite", "/v1/fix")
+POSTS = ("/v1/score", "/v1/verify", "/v1/cite", "/v1/fix", "/v1/report")
 CASES = [(path, "positive") for path in (*POSTS, "/health", "/metrics")] + [(path, "negative") for path in POSTS]
 
 

@@ -101,8 +101,13 @@ def test_each_statement_has_its_colour_and_sign_and_each_citation_its_evidence(o
     assert page.inner_text(".statement .unsupported") == "a royal capital city"
     page.hover("button.cite >> nth=0")
     assert page.inner_text("#evidence blockquote") == "Warsaw lies on the Vistula."
+    assert page.get_attribute("button.cite >> nth=0", "aria-describedby") == "evidence"
+    page.hover("#evidence blockquote")
+    page.wait_for_timeout(300)
+    assert page.is_visible("#evidence")  # it can be entered
     page.mouse.move(0, 0)
-    assert page.is_hidden("#evidence")
+    page.wait_for_selector("#evidence", state="hidden")
+    assert page.get_attribute("button.cite >> nth=0", "aria-describedby") is None
     page.focus("button.cite >> nth=2")
     assert STRINGS["en"]["no_evidence"] in page.inner_text("#evidence")
     page.keyboard.press("Tab")
@@ -197,33 +202,128 @@ def test_several_documents_are_pasted_at_once(open_page: Open) -> None:
         ("Warsaw", "It lies\non the Vistula."),
         ("Kraków", "Once the capital."),
     ]
+    for pasted, texts in (
+        ("[1] One.\n[2] Two,\nand more.\n[3] Three.", ["One.", "Two,\nand more.", "Three."]),
+        ('["One.", {"title": "b", "text": "Two."}]', ["One.", "Two."]),
+        ("Use this:\n```\n# no title\n```\n## Nor this", ["Use this:\n```\n# no title\n```\n## Nor this"]),
+    ):
+        count = items.count()
+        page.fill("#pasted", pasted)
+        page.click("#take")
+        assert [i.locator("textarea").input_value() for i in items.all()[count:]] == texts
+        while items.count() > 3:
+            items.last.locator("button").click()
+    items.nth(1).locator("input").fill("")
+    items.nth(1).locator("textarea").fill("")
+    page.fill("#pasted", "Last.")
+    page.click("#take")
+    assert items.count() == 4  # an empty one in the middle stays: numbers do
+    page.click("#take")
+    assert page.inner_text("#error") == STRINGS["en"]["error_pasted"]
+    items.nth(0).locator("button").click()
     items.nth(0).locator("button").click()
     assert [n.inner_text() for n in page.locator("#documents .number").all()] == ["[1]", "[2]"]
 
 
-MARKDOWN = """Warsaw lies on the Vistula [2]. Kraków was once the capital[^1].
+MARKDOWN = """Warsaw lies on the Vistula [2]. Kraków was once the capital [Doc 1].
 
-## Sources
+## 3. List of references
 1. [Kraków](https://example.org/k)
    > Kraków was once the capital of Poland.
 2. Warsaw lies on the Vistula.
+3. [Gdańsk](https://example.org/g)
+
+## Conclusion
+Both are old [3].
 """
 
 
 def test_a_markdown_answer_brings_its_sources(open_page: Open) -> None:
     page = open_page()
-    page.fill("#answer", MARKDOWN)
+    fill(page, MARKDOWN)
     page.click("#sources")
-    assert page.input_value("#answer") == "Warsaw lies on the Vistula [2]. Kraków was once the capital[1]."
+    page.wait_for_selector("#documents textarea:focus")  # the first without a text
+    assert page.input_value("#answer").endswith("capital [Doc 1].\n\n\n## Conclusion\nBoth are old [3].")
     items = page.locator("#documents li")
     assert [(i.locator("input").input_value(), i.locator("textarea").input_value()) for i in items.all()] == [
         ("Kraków", "Kraków was once the capital of Poland."),
         ("", "Warsaw lies on the Vistula."),
+        ("Gdańsk", ""),
     ]
     verify(page)
-    assert page.inner_text("#status").startswith("2 of 2")
+    assert page.inner_text("#status").startswith("2 of 3")
+    page.click("#undo")
+    assert page.input_value("#answer") == MARKDOWN
+    assert items.first.locator("textarea").input_value() == DOCUMENTS[0][1]
+    page.fill("#answer", "None [1].")
     page.click("#sources")
+    page.wait_for_selector("#error:not(:empty)")
     assert page.inner_text("#error") == STRINGS["en"]["error_sources"]
+
+
+def test_citations_are_buttons_of_their_statement_wherever_they_stand(open_page: Open) -> None:
+    page = open_page()
+    answer = (
+        "Warsaw lies on the Vistula [Doc 1]. ［2］ says that it is 5,000 km long.\n\nSo is `a[1]` (Source 2, p. 4)."
+    )
+    fill(page, answer)
+    verify(page)
+    assert page.locator("button.cite").all_inner_texts() == ["[Doc 1]", "［2］", "(Source 2, p. 4)"]
+    page.hover("button.cite >> nth=1")
+    assert page.inner_text("#evidence h4") == "[2] Kraków"
+    assert page.inner_text("#evidence .tag") == "✗ not supported"
+    page.fill("#answer", "Bees make honey.")
+    assert page.is_visible("#old")  # what stands there is of another text
+    page.fill("#answer", answer)
+    assert page.is_hidden("#old")
+
+
+DIFFERENT = [
+    ("It is long [1], [2]. So is it.", "It is long [1]. So is it.", [", [2]"], []),
+    ("It is (see [1]) so.", "It is so.", [" (see [1])"], []),
+    ("It is in Kraków [1] and Warsaw [2].", "It is in Kraków [2] and Warsaw [1].", [" [1]", " [2]"], [" [2]", " [1]"]),
+    ("It is **[1]** so.", "It is [2] so.", [" **[1]**"], [" [2]"]),
+    ("It is [1](https://example.org).", "It is [2].", [" [1](https://example.org)"], [" [2]"]),
+    ("It is [1]-[2] so", "It is so [3]", [" [1]-[2]"], [" [3]"]),
+    ("😀" * 9 + " [1]" + "a" * 9, "😀" * 9 + "a" * 9 + " [1]", [" [1]"], [" [1]"]),
+]
+
+
+def test_what_is_shown_as_changed_is_what_changed(open_page: Open) -> None:
+    page = open_page()
+    compare = "async ([a, b]) => (await import('/page/changes.js')).difference(a, b)"
+    for before, after, gone, come in DIFFERENT:
+        pieces = page.evaluate(compare, [before, after])
+        assert "".join(text for kind, text in pieces if kind != "inserted") == before
+        assert "".join(text for kind, text in pieces if kind != "deleted") == after
+        assert [[text for kind, text in pieces if kind == which] for which in ("deleted", "inserted")] == [gone, come]
+
+
+def test_only_the_newest_request_is_told_of(open_page: Open) -> None:
+    page = open_page(viewport={"width": 1280, "height": 720})
+    fill(page, "Warsaw lies on the Vistula [1].\n\n" * 60)
+    verify(page)
+    page.evaluate("document.getElementById('results').scrollTop = 9e9")
+    page.route("**/v1/verify", lambda route: route.fulfill(status=200, body="<html>Log in</html>"))
+    page.click("[data-do=verify]")
+    page.wait_for_selector("#error:not(:empty)")
+    assert page.inner_text("#error").startswith(STRINGS["en"]["error_foreign"])
+    assert page.is_visible("#old")
+    assert 0 <= page.locator("#error").bounding_box()["y"] < 600
+    page.click("button[data-lang=pl]")
+    assert page.inner_text("#error").startswith(STRINGS["pl"]["error_foreign"])
+    held: list[Any] = []
+    page.unroute("**/v1/verify")
+    page.route("**/v1/fix", lambda route: held.append(route))
+    page.click("[data-do=fix]")
+    page.click("[data-do=verify]")
+    page.wait_for_selector("#results:not(.busy):not(.old)")
+    assert page.evaluate("document.activeElement.dataset.do") == "verify"
+    for route in held:
+        route.abort()
+    page.wait_for_timeout(100)
+    assert page.inner_text("#error") == ""
+    assert page.inner_text("#status").startswith("W pełni")
 
 
 def test_a_link_holds_the_form_and_nothing_of_it_reaches_the_server(open_page: Open) -> None:
@@ -240,10 +340,20 @@ def test_a_link_holds_the_form_and_nothing_of_it_reaches_the_server(open_page: O
     assert other.input_value("#answer") == "Warsaw lies on the Vistula [1]. 🌊 <b>"
     assert other.locator("#documents textarea").first.input_value() == "Warsaw lies on the Vistula."
     assert not any("s=" in url for url in asked)
+    other.fill("#question", "Where?")
+    assert other.evaluate("location.hash") == ""  # it is no longer that form
+    link = page.url
+    page.fill("#answer", "".join(map(chr, range(0x4E00, 0x9F00))) * 4)
+    page.click("#share")
+    page.wait_for_function("location.hash.length > 100000")
+    page.evaluate("link => location.assign(link)", link)
+    page.wait_for_selector("#output .statement")
+    assert page.input_value("#answer") == "Warsaw lies on the Vistula [1]. 🌊 <b>"
     other.goto("about:blank")
-    other.goto(page.url.split("#")[0] + "#s=broken")
+    other.goto(link.split("#")[0] + "?lang=constructor#s=broken")
     other.wait_for_selector("html[data-ready]")
     assert other.input_value("#answer") == ""
+    assert other.inner_text("[data-do=verify]") == STRINGS["en"]["verify"]
 
 
 def test_a_file_of_answers_becomes_a_table_and_files(open_page: Open, tmp_path: Path) -> None:
@@ -256,7 +366,8 @@ def test_a_file_of_answers_becomes_a_table_and_files(open_page: Open, tmp_path: 
     page.set_input_files("#file", tmp_path / "a.jsonl")
     page.wait_for_selector("#output table")
     assert page.is_hidden("#progress")
-    assert page.inner_text("#output caption") == "6 of 13 statements fully supported (46 %)"
+    told = "6 of 13 statements fully supported (46 %); 1 of 8 records not checked"
+    assert [page.inner_text(where) for where in ("#output caption", "#status")] == [told, told]
     rows = page.locator("tbody tr")
     assert rows.count() == 8
     assert rows.nth(1).inner_text().startswith("2\tRecord 2 was not checked: ")
@@ -265,7 +376,7 @@ def test_a_file_of_answers_becomes_a_table_and_files(open_page: Open, tmp_path: 
     saved = []
     for name in ("results.csv", "results.jsonl"):
         with page.expect_download() as download:
-            page.click(f"a[download='{name}']")
+            page.click(f"text=Download {name}")
         saved.append(Path(download.value.path()).read_text(encoding="utf-8").splitlines())
     assert saved[0][2] == '1,"\'=Bees, hum.",none,,,it cites nothing'
     assert [json.loads(line)["id"] for line in saved[1][:2]] == ["1", "2"]
@@ -274,6 +385,41 @@ def test_a_file_of_answers_becomes_a_table_and_files(open_page: Open, tmp_path: 
     page.wait_for_selector("#output .statement")
     page.click(f"text={STRINGS['en']['batch_back']}")
     page.wait_for_selector("#output table")
+
+
+def test_a_file_whose_server_is_lost_keeps_its_results(open_page: Open, tmp_path: Path) -> None:
+    page = open_page()
+    page.click("#batch summary")
+    good = {"answer": "Warsaw lies on the Vistula [1].", "documents": [{"page_content": "Warsaw lies on the Vistula."}]}
+    (tmp_path / "a.jsonl").write_text("\n".join([json.dumps(good | {"id": {"n": 1}})] * 9), encoding="utf-8")
+    asked: list[Any] = []
+
+    def lose(route: Any) -> None:
+        asked.append(route)
+        if len(asked) == 1:
+            route.continue_()
+        elif len(asked) == 2:
+            route.abort()
+
+    page.route("**/v1/verify", lose)
+    page.set_input_files("#file", tmp_path / "a.jsonl")
+    page.wait_for_selector("#output table")
+    assert page.inner_text("#status") == "4 of 4 statements fully supported (100 %); 5 of 9 records not checked"
+    assert page.inner_text("#error") == STRINGS["en"]["error_network"]
+    assert page.inner_text("tbody th >> nth=0") == '{"n":1}'
+    page.set_input_files("#file", tmp_path / "a.jsonl")  # no answer comes
+    page.wait_for_selector("#progress:visible")
+    page.unroute("**/v1/verify")
+    fill(page, "Warsaw lies on the Vistula [1].")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#output .statement")
+    assert page.is_hidden("#progress")
+    for raw, error in ((b"{\n{", "error_file"), (b"", "error_file"), ("Łódź".encode("utf-16"), "error_encoding")):
+        (tmp_path / "b.jsonl").write_bytes(raw)
+        page.set_input_files("#file", tmp_path / "b.jsonl")
+        page.wait_for_function(
+            "t => document.getElementById('error').textContent.startsWith(t)", arg=STRINGS["en"][error]
+        )
 
 
 def test_what_is_missing_is_said_and_focused(open_page: Open) -> None:
@@ -320,6 +466,14 @@ def test_a_phone_scrolls_only_down(open_page: Open, lang: str) -> None:
     box = page.locator("#evidence").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 360
+
+
+def test_not_all_is_never_a_hundred_percent(open_page: Open) -> None:
+    page = open_page()
+    summary = "async (counts) => (await import('/page/results.js')).summaryText({ counts })"
+    for full, share in ((300, "100 %"), (299, "99 %"), (200, "67 %"), (0, "0 %")):
+        told = page.evaluate(summary, {"full": full, "statements": 301, "unscored": 1})
+        assert told == f"{full} of 300 statements fully supported ({share}); 1 could not be scored"
 
 
 def test_both_languages_say_the_same_things() -> None:

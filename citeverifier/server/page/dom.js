@@ -5,6 +5,7 @@ export const words = await (await fetch("page/words.json")).json();
 let lang = "en";
 
 export const byId = (id) => document.getElementById(id);
+export const oneLine = (text) => text.replace(/\s+/gu, " ").trim();
 
 /** An element with properties, data and children; strings become text nodes. */
 export function make(tag, properties = {}, ...children) {

@@ -1,254 +1,262 @@
-// The form: an answer, its documents, what to do with them.
+// What the page does: its buttons, what it asks, and what stands in the result panel.
 
+import { errorText, failure, post } from "./asking.js";
+import { askFile, drawTable, totalText } from "./batch.js";
+import { drawRewritten, rewrittenText } from "./changes.js";
 import { byId, currentLanguage, make, say, speak, words } from "./dom.js";
-import { runFile } from "./batch.js";
-import { fromFragment, takeSources, toFragment } from "./reading.js";
-import { drawRewritten, drawVerified, hideEvidence, rewrittenText, summaryText } from "./results.js";
+import { hideEvidence, listenToEvidence } from "./evidence.js";
+import { addDocument, addDocuments, fill, formState, number } from "./form.js";
+import { fromFragment, readPasted, toFragment } from "./reading.js";
+import { drawVerified, summaryText } from "./results.js";
 
-let redraw = () => {}; // draws the last result again, in another language
-let asked = 0;
+const NARROW = window.matchMedia("(max-width: 860px)");
 
-function addDocument(title = "", text = "") {
-  const item = make("li", {}, make("span", { className: "number" }));
-  const name = make("input", { value: title, autocomplete: "off" });
-  const remove = make("button", { type: "button", textContent: "✕" });
-  const area = make("textarea", { value: text, rows: 2, spellcheck: false });
-  remove.addEventListener("click", () => {
-    const rows = [...byId("documents").children];
-    const place = rows.indexOf(item);
-    item.remove();
-    number();
-    tell(say("removed", { n: place + 1 }));
-    (byId("documents").children[Math.min(place, rows.length - 2)]?.querySelector("input") ?? byId("add")).focus();
-  });
-  item.append(name, remove, area);
-  byId("documents").append(item);
-  number();
-  return item;
+// What stands in the panel: `draw` makes its elements and `status` its line, in the language of the moment; `of` is the
+// form that it is the result of, null for a file's.
+const nothing = { draw: () => [make("p", { className: "empty", textContent: say("empty") })], status: () => "", of: null };
+let view = nothing;
+let status = view.status; // the line that stands there now
+let problem = () => ""; // the error that stands there now
+let failed = false; // whether something newer than the view failed
+let underWay = new AbortController(); // of the work that is done now: newer work ends it
+let before = null; // the form as it was before it was overwritten
+
+function present(next) {
+  view = next;
+  failed = false;
+  complain(null);
+  tell(view.status);
+  render();
+  byId("results").scrollTop = 0;
+  if (NARROW.matches) byId("results").scrollIntoView();
 }
 
-/** Number the documents, and name their fields. */
-function number() {
-  [...byId("documents").children].forEach((item, i) => {
-    const n = i + 1;
-    const [title, remove, text] = item.querySelectorAll("input, button, textarea");
-    item.querySelector(".number").textContent = `[${n}]`;
-    title.placeholder = say("title_placeholder");
-    text.placeholder = say("text_placeholder");
-    title.setAttribute("aria-label", say("document_title", { n }));
-    text.setAttribute("aria-label", say("document_text", { n }));
-    remove.setAttribute("aria-label", say("remove", { n }));
-  });
-}
-
-function fill(example) {
-  byId("answer").value = example.answer;
-  byId("question").value = example.question;
-  byId("documents").replaceChildren();
-  for (const { title, text } of example.documents) addDocument(title, text);
-}
-
-function documents() {
-  return [...byId("documents").children].map((item) => ({
-    title: item.querySelector("input").value,
-    text: item.querySelector("textarea").value,
-  }));
-}
-
-/** "# Title" begins a document. */
-function parse(pasted) {
-  const found = [];
-  for (const line of pasted.split("\n")) {
-    const heading = line.match(/^#\s+(.*)$/u);
-    if (heading) found.push({ title: heading[1].trim(), lines: [] });
-    else if (found.length) found.at(-1).lines.push(line);
-    else if (line.trim()) found.push({ title: "", lines: [line] });
-  }
-  return found.map(({ title, lines }) => ({ title, text: lines.join("\n").trim() }));
-}
-
-const tell = (text) => (byId("status").textContent = text);
-
-/** Show an error in words; `detail` is what the server said. */
-function complain(code, detail = "") {
-  const said = say(`error_${code}` in words.en ? `error_${code}` : "error_other");
-  byId("error").textContent = detail ? `${said} ${say("detail", { text: detail })}` : said;
-  tell("");
-  if (code === "unauthorized") {
-    byId("token-row").hidden = false;
-    byId("token").focus();
-  }
-}
-
-async function ask(what) {
+function render() {
   hideEvidence();
-  byId("error").textContent = "";
-  const own = documents().filter(({ title, text }) => title.trim() || text.trim());
-  if (!byId("answer").value.trim()) return refuse("empty", byId("answer"));
-  if (!own.some(({ text }) => text.trim())) return refuse("documents", byId("add"));
-  const all = documents(); // with the empty ones: numbers stay
-  const item = { answer: byId("answer").value, documents: all, question: byId("question").value.trim() || null };
-  await work(async (isLast) => {
-    const [result] = await post(what, [item]);
-    if (isLast()) show(what, result, all);
-  });
+  const hadFocus = byId("output").contains(document.activeElement);
+  byId("output").replaceChildren(...view.draw());
+  if (hadFocus) byId("output").focus({ preventScroll: true });
+  markOld();
 }
 
-/** The results of items; an error of the server has its `code`. */
-async function post(what, items) {
-  const headers = { "Content-Type": "application/json" };
-  if (byId("token").value) headers.Authorization = `Bearer ${byId("token").value}`;
-  const answer = await fetch(`v1/${what}`, { method: "POST", headers, body: JSON.stringify({ items }) });
-  const body = await answer.json().catch(() => ({}));
-  if (answer.ok) return body.results;
-  throw Object.assign(new Error(body.error?.message ?? `HTTP ${answer.status}`), { code: body.error?.code ?? "other" });
+/** Say so where the panel holds no result of the form as it is. */
+function markOld() {
+  const other = view.of !== null && view.of !== JSON.stringify(formState());
+  byId("results").classList.toggle("old", view !== nothing && (failed || other));
 }
 
-/** Do a piece of work that asks the server; what goes wrong is said in words. */
-async function work(task) {
-  const turn = (asked += 1);
-  busy(true);
-  tell(say("working"));
-  try {
-    await task(() => turn === asked);
-  } catch (error) {
-    if (error.code) complain(error.code, error.message);
-    else complain(error instanceof TypeError ? "network" : "other", error instanceof TypeError ? "" : String(error));
-  } finally {
-    busy(false);
-  }
+function tell(words) {
+  status = words;
+  byId("status").textContent = status();
 }
 
-/** Ask about a file of answers; a row of its table opens one in full, with a way back. */
-async function askFile(file) {
-  hideEvidence();
-  byId("error").textContent = "";
-  await work(async (isLast) => {
-    const draw = await runFile(file, (items) => post("verify", items), (result, all) => {
-      show("verify", result, all);
-      const drawn = redraw;
-      redraw = () => {
-        drawn();
-        byId("output").prepend(make("button", { type: "button", className: "link", textContent: say("batch_back"), onclick: table }));
-      };
-      redraw();
-    });
-    const table = () => {
-      hideEvidence();
-      redraw = () => byId("output").replaceChildren(...draw());
-      redraw();
-      tell(byId("output").querySelector("caption").textContent);
-    };
-    if (isLast()) table();
-  }).finally(() => (byId("progress").hidden = true));
+/** Show an error, in words; null: there is none any more. */
+function complain(error) {
+  problem = () => (error ? errorText(error) : "");
+  byId("error").textContent = problem();
+  if (error?.code !== "unauthorized") return;
+  byId("token-row").hidden = false;
+  byId("token").focus();
 }
 
 function refuse(code, field) {
-  complain(code);
+  tell(() => "");
+  complain(failure(code));
   field.focus();
+}
+
+/** Do a piece of work that asks the server, in place of what is under way; what goes wrong is said in words. */
+async function work(task) {
+  underWay.abort();
+  underWay = new AbortController();
+  const { signal } = underWay;
+  hideEvidence();
+  complain(null);
+  tell(() => say("working"));
+  busy(true);
+  try {
+    await task(signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    failed = true;
+    tell(() => "");
+    complain(error.code ? error : failure("other", String(error)));
+    markOld();
+  } finally {
+    if (!signal.aborted) busy(false);
+  }
 }
 
 function busy(is) {
   byId("results").classList.toggle("busy", is);
   byId("results").setAttribute("aria-busy", String(is));
-  for (const button of document.querySelectorAll("[data-do]")) button.disabled = is;
+  byId("progress").hidden = true;
 }
 
-function show(what, result, all) {
-  redraw = () => {
-    const drawn = what === "verify" ? drawVerified(result, all) : drawRewritten(result, () => take(result.text), () => copy(result.text));
-    byId("output").replaceChildren(...drawn);
-    tell(what === "verify" ? summaryText(result) : rewrittenText(result, what));
-  };
-  redraw();
-  if (window.matchMedia("(max-width: 860px)").matches) byId("results").scrollIntoView();
+async function ask(what) {
+  const state = formState();
+  if (!state.answer.trim()) return refuse("empty", byId("answer"));
+  if (!state.documents.some(({ text }) => text.trim())) return refuse("documents", byId("add"));
+  await work(async (signal) => {
+    const item = { ...state, question: state.question.trim() || null }; // with the empty documents: numbers stay
+    const { results } = await post(what, { items: [item] }, signal);
+    const [result] = results;
+    const of = JSON.stringify(state);
+    if (what === "verify") present({ draw: () => drawVerified(result, state.documents), status: () => summaryText(result), of });
+    else present({ draw: () => drawRewritten(result, () => use(result.text), () => copy(result.text)), status: () => rewrittenText(result, what), of });
+  });
 }
 
-function take(text) {
-  byId("answer").value = text;
+/** Ask about a file of answers; a row of its table opens one in full, with a way back. */
+async function askAll(file) {
+  await work(async (signal) => {
+    const bar = byId("progress");
+    const { rows, error } = await askFile(file, signal, (n, all) => {
+      Object.assign(bar, { hidden: false, max: all, value: n });
+      tell(() => say("batch_progress", { n, all }));
+    });
+    const back = () => make("button", { type: "button", className: "link", textContent: say("batch_back"), onclick: () => present(table) });
+    const open = (result, documents) =>
+      present({ draw: () => [back(), ...drawVerified(result, documents)], status: () => summaryText(result), of: null });
+    const table = { draw: () => drawTable(rows, open), status: () => totalText(rows), of: null };
+    present(table);
+    if (error) complain(error);
+  });
+}
+
+/** The form's documents are those that its answer lists. */
+async function takeSources() {
+  if (!byId("answer").value.trim()) return refuse("empty", byId("answer"));
+  await work(async (signal) => {
+    const { answer, documents } = await post("report", { report: byId("answer").value }, signal);
+    if (!documents.length) return refuse("sources", byId("answer"));
+    overwrite({ answer, documents, question: byId("question").value });
+    edited();
+    tell(() => say("taken", { n: documents.length }));
+    const bare = documents.findIndex(({ text }) => !text);
+    if (bare >= 0) byId("documents").children[bare].querySelector("textarea").focus();
+  });
+}
+
+function takePasted() {
+  const documents = readPasted(byId("pasted").value);
+  if (!documents.length) return refuse("pasted", byId("pasted"));
+  addDocuments(documents);
+  byId("pasted").value = "";
+  complain(null);
+  edited();
+  tell(() => say("taken", { n: documents.length }));
+}
+
+/** Another form in place of this one, with a way back. */
+function overwrite(state) {
+  const { answer, question, documents } = (before = formState());
+  byId("undo").hidden = ![answer, question, ...documents.flatMap(({ title, text }) => [title, text])].some((text) => text.trim());
+  fill(state);
+  markOld();
+}
+
+/** The form is no longer that of the address. */
+function edited() {
+  if (window.location.hash) window.history.replaceState(null, "", window.location.pathname + window.location.search);
+  markOld();
+}
+
+function use(text) {
+  overwrite({ ...formState(), answer: text });
+  edited();
   ask("verify");
 }
 
+const toClipboard = (text) => (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(() => true, () => false);
+
 async function copy(text) {
-  await navigator.clipboard.writeText(text);
-  tell(say("copied"));
+  const key = (await toClipboard(text)) ? "copied" : "not_copied";
+  tell(() => say(key));
 }
 
 /** The form's state goes into the address, and the address to the clipboard. */
 async function share() {
-  const state = { answer: byId("answer").value, question: byId("question").value, documents: documents() };
-  window.history.replaceState(null, "", await toFragment(state));
-  await navigator.clipboard?.writeText(window.location.href).catch(() => {}); // it stands in the address bar, too
-  tell(say("shared"));
+  window.history.replaceState(null, "", await toFragment(formState()));
+  const key = (await toClipboard(window.location.href)) ? "shared" : "shared_bar";
+  tell(() => say(key));
+}
+
+/** The form of the address, if it holds one. */
+async function openLink() {
+  const linked = await fromFragment(window.location.hash);
+  if (!linked) return;
+  overwrite(linked);
+  ask("verify");
 }
 
 function choose(code) {
   speak(code);
   number();
-  hideEvidence();
-  byId("error").textContent = "";
-  redraw();
+  render();
+  tell(status);
+  byId("error").textContent = problem();
 }
 
 function listen() {
-  byId("form").addEventListener("submit", (event) => {
+  const on = (id, event, act) => byId(id).addEventListener(event, act);
+  on("form", "submit", (event) => {
     event.preventDefault();
     ask("verify");
   });
-  for (const button of document.querySelectorAll("button[data-do]:not([type=submit])")) {
-    button.addEventListener("click", () => ask(button.dataset.do));
-  }
-  byId("add").addEventListener("click", () => addDocument().querySelector("input").focus());
-  byId("take").addEventListener("click", () => {
-    const found = parse(byId("pasted").value);
-    for (const item of [...byId("documents").children]) {
-      if (![...item.querySelectorAll("input, textarea")].some((field) => field.value.trim())) item.remove();
-    }
-    for (const { title, text } of found) addDocument(title, text);
-    byId("pasted").value = "";
-    tell(say("taken", { n: found.length }));
+  on("form", "input", (event) => {
+    complain(null);
+    if (event.target.closest("#answer, #question, #documents")) edited();
   });
-  byId("sources").addEventListener("click", () => {
-    const found = takeSources(byId("answer").value);
-    if (!found.documents.length) return refuse("sources", byId("answer"));
-    byId("error").textContent = "";
-    fill({ ...found, question: byId("question").value });
-    tell(say("taken", { n: found.documents.length }));
-    const bare = found.documents.findIndex(({ text }) => !text);
-    if (bare >= 0) byId("documents").children[bare].querySelector("textarea").focus();
+  on("documents", "removed", ({ detail }) => {
+    edited();
+    tell(() => say("removed", detail));
   });
-  byId("share").addEventListener("click", share);
-  byId("file").addEventListener("change", () => byId("file").files.length && askFile(byId("file").files[0]));
-  for (const button of document.querySelectorAll("[data-example]")) {
-    button.addEventListener("click", () => {
-      fill(words[button.dataset.example].example);
-      ask("verify");
-    });
-  }
-  for (const button of document.querySelectorAll("[data-lang]")) {
-    button.addEventListener("click", () => {
-      const url = new URL(window.location.href);
-      url.searchParams.set("lang", button.dataset.lang);
-      window.history.replaceState(null, "", url);
-      choose(button.dataset.lang);
-    });
-  }
+  for (const what of ["fix", "cite"]) document.querySelector(`[data-do=${what}]`).addEventListener("click", () => ask(what));
+  on("add", "click", () => addDocument().querySelector("input").focus());
+  on("take", "click", takePasted);
+  on("sources", "click", takeSources);
+  on("undo", "click", () => {
+    overwrite(before);
+    edited();
+  });
+  on("share", "click", share);
+  on("file", "change", () => {
+    const [file] = byId("file").files;
+    byId("file").value = ""; // so that the same one can be chosen again
+    if (file) askAll(file);
+  });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") hideEvidence();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask("verify");
   });
+  window.addEventListener("hashchange", openLink);
+  listenToEvidence();
 }
 
-for (const [code, { name }] of Object.entries(words)) {
-  const about = { type: "button", textContent: name, lang: code };
-  document.querySelector(".langs").append(make("button", { ...about, data: { lang: code } }));
-  document.querySelector(".examples").append(make("button", { ...about, className: "link", data: { example: code } }));
+/** The buttons of every language: the page in it, and its example. */
+function offerLanguages() {
+  for (const [code, { name, example }] of Object.entries(words)) {
+    const about = { type: "button", textContent: name, lang: code };
+    const speaks = () => {
+      const url = new URL(window.location.href);
+      url.searchParams.set("lang", code);
+      window.history.replaceState(null, "", url);
+      choose(code);
+    };
+    const shows = () => {
+      overwrite(example);
+      edited();
+      ask("verify");
+    };
+    document.querySelector(".langs").append(make("button", { ...about, data: { lang: code }, onclick: speaks }));
+    document.querySelector(".examples").append(make("button", { ...about, className: "link", data: { example: code }, onclick: shows }));
+  }
 }
+
+offerLanguages();
 const wanted = [new URLSearchParams(window.location.search).get("lang"), ...navigator.languages.map((code) => code.slice(0, 2))];
-choose(wanted.find((code) => code in words) ?? "en");
-const linked = await fromFragment(window.location.hash);
-if (linked) fill(linked);
-else for (const _ of "12") addDocument();
+choose(wanted.find((code) => Object.hasOwn(words, String(code))) ?? "en");
+for (const _ of "12") addDocument();
 listen();
-if (linked) ask("verify");
+await openLink();
 document.documentElement.dataset.ready = currentLanguage();

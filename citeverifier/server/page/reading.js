@@ -1,48 +1,42 @@
-// What people bring along: a Markdown answer with its source list, a file of answers, a link that holds both.
+// What people bring along: pasted documents, a file of answers, a link that holds the form.
 
-import { words } from "./dom.js";
+import { say } from "./dom.js";
 
-const LISTED = /^\s{0,3}(?:[-*+]\s+)?(?:\[(\d{1,3})\]:?|(\d{1,3})[.)])\s+(\S.*)$/u;
-const NOTE = /^\s{0,3}\[\^(\d{1,3})\]:\s*(.*)$/u;
-const LINK = /\[([^\]]*)\]\([^)]*\)|<?https?:\/\/[^\s<>]+>?/gu;
+const documentOf = (given) =>
+  typeof given === "string"
+    ? { title: "", text: given }
+    : { title: given?.title ?? given?.metadata?.title ?? "", text: given?.text ?? given?.page_content };
 
-/** {answer, documents} of a Markdown answer: what its numbered list under "Sources", or its footnotes, say. */
-export function takeSources(text) {
-  const headings = Object.values(words).flatMap((word) => word.source_headings.split(", "));
-  const lines = text.split(/\r?\n/u);
-  const bare = (line) => line.replace(/^[#*_\s]+|[*_:\s]+$/gu, "").toLowerCase();
-  const list = lines.findIndex((line) => headings.includes(bare(line)));
-  const kept = [];
-  const sources = [];
-  let open = null;
-  lines.forEach((line, i) => {
-    const inList = list >= 0 && i > list;
-    const match = line.match(NOTE) ?? (inList ? line.match(LISTED) : null);
-    if (match) {
-      open = { number: Number(match[1] ?? match[2]), lines: [match.at(-1)] };
-      sources.push(open);
-    } else if (open && (inList || /^\s+\S|^>/u.test(line))) open.lines.push(line.trim());
-    else if (!inList && i !== list) {
-      open = null;
-      kept.push(line);
-    }
-  });
-  const documents = Array.from({ length: Math.max(0, ...sources.map(({ number }) => number)) }, () => ({ title: "", text: "" }));
-  for (const { number, lines: said } of sources) if (number) documents[number - 1] = sourceOf(said);
-  return { answer: kept.join("\n").replace(/\[\^(\d{1,3})\]/gu, "[$1]").trimEnd(), documents };
+/** The documents of a pasted text: a JSON list, "[1] ..." and so on in order, or "# Title" before each. */
+export function readPasted(pasted) {
+  const listed = readJsonList(pasted);
+  if (listed) return listed;
+  const lines = pasted.split(/\r?\n/u);
+  const numbers = lines.flatMap((line) => line.match(/^\[(\d+)\](?:\s|$)/u)?.[1] ?? []);
+  const counted = numbers.length > 1 && numbers.every((n, i) => Number(n) === i + 1) && /^\s*\[1\]/u.test(pasted);
+  const begins = counted ? /^\[\d+\](?<title>)\s*(?<text>.*)$/u : /^#\s+(?<title>.*)(?<text>)$/u;
+  const found = [];
+  let fenced = false;
+  for (const line of lines) {
+    if (/^\s*(?:```|~~~)/u.test(line)) fenced = !fenced;
+    const begun = fenced ? null : line.match(begins)?.groups;
+    if (begun) found.push({ title: begun.title.trim(), lines: [begun.text] });
+    else if (found.length) found.at(-1).lines.push(line);
+    else if (line.trim()) found.push({ title: "", lines: [line] });
+  }
+  return found.map(({ title, lines: said }) => ({ title, text: said.join("\n").trim() }));
 }
 
-/** A quote is its text, a link its title; without them the entry is the text. */
-function sourceOf(lines) {
-  const quote = lines.filter((line) => line.startsWith(">")).map((line) => line.replace(/^>\s?/u, ""));
-  const entry = lines.filter((line) => !line.startsWith(">")).join(" ").trim();
-  const title = [...entry.matchAll(LINK)].map((match) => match[1] ?? "").find(Boolean) ?? "";
-  const rest = entry.replace(LINK, "").replace(/^[\s.,;:–-]+|[\s,;:–-]+$/gu, "");
-  if (quote.length) return { title: title || rest, text: quote.join(" ").trim() };
-  return { title, text: rest };
+function readJsonList(text) {
+  try {
+    const documents = JSON.parse(text).map(documentOf);
+    return documents.every((document) => typeof document.title === "string" && typeof document.text === "string") ? documents : null;
+  } catch {
+    return null;
+  }
 }
 
-/** [{place, item} or {place, error}] of a JSON or JSONL file of answers. */
+/** [{place, item} or {place, error}] of a JSON or JSONL file of answers; `error()` is said in the page's language. */
 export function readAnswers(text) {
   let rows;
   try {
@@ -53,17 +47,17 @@ export function readAnswers(text) {
     rows = rows.map(([place, line]) => {
       try {
         return [place, JSON.parse(line)];
-      } catch (error) {
-        return [place, error];
+      } catch {
+        return [place, undefined];
       }
     });
   }
   return rows.map(([place, row]) => {
-    if (row instanceof Error) return { place, error: row.message };
-    if (typeof row?.answer !== "string" || !Array.isArray(row.documents)) return { place, error: "answer, documents?" };
-    const documents = row.documents.map((d) => (typeof d === "string" ? { text: d } : { title: d?.title ?? "", text: d?.text }));
-    const { answer, question = null, lang = null } = row;
-    return { place, item: { answer, documents, question, lang, id: String(row.id ?? place) } };
+    if (row === undefined) return { place, error: () => say("batch_no_json") };
+    if (typeof row?.answer !== "string" || !Array.isArray(row.documents)) return { place, error: () => say("batch_no_keys") };
+    const { answer, question = null, lang = null, id } = row;
+    const name = id !== null && typeof id === "object" ? JSON.stringify(id) : String(id ?? place);
+    return { place, item: { answer, documents: row.documents.map(documentOf), question, lang, id: name } };
   });
 }
 
@@ -76,12 +70,15 @@ export function csv(rows) {
   return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
+/** A character for each byte. */
+export const asCharacters = (bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+
 const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 
 /** The form as a fragment of the page's address: it never reaches a server. */
 export async function toFragment(state) {
   const bytes = await through(new TextEncoder().encode(JSON.stringify(state)), new CompressionStream("deflate-raw"));
-  return `#s=${btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+  return `#s=${btoa(asCharacters(bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
 /** The form that a fragment holds; null where it holds none that can be read. */

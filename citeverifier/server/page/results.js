@@ -1,40 +1,28 @@
-// What comes back, drawn. Places in texts are characters, not UTF-16 units: texts are cut as arrays of characters.
+// A verified answer, drawn. Places in texts are characters, not UTF-16 units: texts are cut as arrays of characters.
 
-import { byId, make, say } from "./dom.js";
-
-const SIGNS = { full: "✓", partial: "~", none: "✗", unscored: "?" };
-const MARKER = /[[【]\s*\D{0,3}\d[^\][【】]*[\]】]/gu;
-const level = (judged) => judged.support ?? "unscored";
-const oneLine = (text) => text.replace(/\s+/gu, " ").trim();
+import { currentLanguage, make, oneLine, say } from "./dom.js";
+import { citation, level, SIGNS } from "./evidence.js";
 
 /** The verified answer: its text in colours and signs, then notes. */
 export function drawVerified(result, documents) {
   const chars = Array.from(result.answer);
-  const text = make("div", { className: "text" });
+  const text = make("div", { className: "text", lang: result.lang });
+  const draw = drawer(result, chars, documents);
   let done = 0;
   result.statements.forEach((statement, i) => {
-    const next = result.statements[i + 1]?.start ?? chars.length;
-    text.append(chars.slice(done, statement.start).join(""));
-    text.append(drawStatement(statement, i, chars, documents));
+    draw(text, done, statement.start);
+    text.append(drawStatement(statement, i, draw));
     done = statement.end;
-    // markers behind the full stop lie outside of the statement
-    drawPieces(text, chars, statement.end, next, statement, documents, (piece) => piece);
-    done = next;
   });
-  text.append(chars.slice(done).join(""));
-  return [summary(result), legend(result), make("p", { className: "hint", textContent: say("how") }), text, notes(result, chars)];
+  draw(text, done, chars.length);
+  return [legend(result), make("p", { className: "hint", textContent: say("how") }), text, notes(result, chars)];
 }
 
-export function summaryText(result) {
-  const { full, statements, unscored } = result.counts;
+export function summaryText({ counts: { full, statements, unscored } }) {
   if (!statements) return say("no_statements");
   const scored = statements - unscored;
-  const share = scored ? Math.round((100 * full) / scored) : 0;
-  return say("summary", { full, scored, share }) + (unscored ? say("summary_unscored", { n: unscored }) : "");
-}
-
-function summary(result) {
-  return make("p", { className: "visually-hidden", textContent: summaryText(result) });
+  const share = full < scored ? Math.min(99, Math.round((100 * full) / scored)) : 100; // 100 % are all
+  return (scored ? say("summary", { full, scored, share }) : say("none_scored")) + (scored && unscored ? say("summary_unscored", { n: unscored }) : "");
 }
 
 function legend(result) {
@@ -50,94 +38,36 @@ function legend(result) {
   return list;
 }
 
-function drawStatement(statement, number, chars, documents) {
+function drawStatement(statement, number, draw) {
   const name = level(statement);
   const span = make("span", { className: `statement ${name}`, id: `statement-${number}` });
   span.append(
     make("span", { className: "sign", ariaHidden: "true", textContent: SIGNS[name] }),
-    make("span", { className: "visually-hidden", textContent: `(${say(`support_${name}`)}) ` }),
+    make("span", { className: "visually-hidden", lang: currentLanguage(), textContent: `(${say(`support_${name}`)}) ` }),
   );
-  const same = (text) => text;
   const underlined = (text) => make("span", { className: statement.contradicts ? "contradicted" : "unsupported" }, text);
   const [from, to] = statement.unsupported ?? [statement.end, statement.end];
-  drawPieces(span, chars, statement.start, from, statement, documents, same);
-  drawPieces(span, chars, from, to, statement, documents, underlined);
-  drawPieces(span, chars, to, statement.end, statement, documents, same);
+  draw(span, statement.start, from);
+  draw(span, from, to, underlined);
+  draw(span, to, statement.end);
   return span;
 }
 
-/** Characters start to end: citations become buttons, the rest what `plain` makes of it. */
-function drawPieces(parent, chars, start, end, statement, documents, plain) {
-  const text = chars.slice(start, end).join("");
-  let done = 0;
-  for (const match of text.matchAll(MARKER)) {
-    const numbers = numbersOf(match[0]).filter((n) => known(statement, n));
-    if (!numbers.length) continue;
-    if (match.index > done) parent.append(plain(text.slice(done, match.index)));
-    parent.append(citation(match[0], numbers, statement, documents));
-    done = match.index + match[0].length;
-  }
-  if (done < text.length) parent.append(plain(text.slice(done)));
-}
-
-const known = (statement, n) => statement.citations.some((c) => c.document === n) || statement.unknown.includes(n);
-
-/** "[1, 3-5]": 1, 3, 4, 5. */
-function numbersOf(marker) {
-  const found = [];
-  for (const [, first, last] of marker.replace(/†[^,;\]】]*/gu, "").matchAll(/(\d+)(?:\s*[-–—]\s*\D?(\d+))?/gu)) {
-    const to = Math.min(Number(last ?? first), Number(first) + 99);
-    for (let n = Number(first); n <= to; n += 1) found.push(n);
-  }
-  return found;
-}
-
-function citation(marker, numbers, statement, documents) {
-  const cited = numbers.map((n) => statement.citations.find((c) => c.document === n));
-  const button = make("button", { type: "button", className: "cite", textContent: marker });
-  if (cited.some((c) => !c || c.support === "none")) button.dataset.weak = "";
-  button.setAttribute("aria-describedby", "evidence");
-  const show = () => showEvidence(button, numbers, cited, documents);
-  button.addEventListener("focus", show);
-  button.addEventListener("pointerenter", show);
-  button.addEventListener("click", show);
-  button.addEventListener("blur", hideEvidence);
-  button.addEventListener("pointerleave", (event) => {
-    if (document.activeElement !== button && !byId("evidence").contains(event.relatedTarget)) hideEvidence();
-  });
-  return button;
-}
-
-function showEvidence(button, numbers, cited, documents) {
-  const panel = byId("evidence");
-  panel.replaceChildren(...numbers.map((n, i) => evidenceOf(n, cited[i], documents[n - 1])));
-  panel.hidden = false;
-  const outer = byId("results").getBoundingClientRect();
-  const place = button.getBoundingClientRect();
-  const left = Math.min(place.left - outer.left, outer.width - panel.offsetWidth - 12);
-  panel.style.left = `${Math.max(12, left)}px`;
-  const box = button.closest(".text").getBoundingClientRect();
-  const below = box.bottom - place.bottom < 160 ? box.bottom : place.bottom; // rather below the answer than over it
-  panel.style.top = `${below - outer.top + byId("results").scrollTop + 4}px`;
-}
-
-export function hideEvidence() {
-  byId("evidence").hidden = true;
-}
-
-function evidenceOf(number, found, source) {
-  const heading = make("h4", {}, `[${number}] ${source ? source.title || say("no_title") : ""}`);
-  if (!found) return make("article", {}, heading, make("p", { textContent: say("names_no_document") }));
-  const name = level(found);
-  const told = make("p", {}, make("span", { className: `tag ${name}` }, `${SIGNS[name]} ${say(`support_${name}`)}`));
-  if (found.superfluous && name !== "none") told.append(make("span", { className: "tag partial" }, say("is_superfluous")));
-  if (found.p_full !== null) {
-    told.append(make("small", {}, say("probability", { p: Math.round(100 * found.p_full) })));
-  }
-  const rest = found.evidence
-    ? make("blockquote", { textContent: found.evidence.text })
-    : make("p", { className: "hint", textContent: found.reason ?? say("no_evidence") });
-  return make("article", {}, heading, told, rest);
+/** What draws characters start to end into a parent: markers become buttons, the rest what `plain` makes of it. */
+function drawer(result, chars, documents) {
+  const markers = result.statements.flatMap((statement) => statement.markers.map((marker) => ({ marker, statement })));
+  markers.sort((a, b) => a.marker.start - b.marker.start);
+  const cut = (start, end) => chars.slice(start, end).join("");
+  return (parent, start, end, plain = (text) => text) => {
+    let done = start;
+    for (const { marker, statement } of markers) {
+      if (marker.start < done || marker.end > end) continue;
+      if (marker.start > done) parent.append(plain(cut(done, marker.start)));
+      parent.append(citation(cut(marker.start, marker.end), marker, statement, documents));
+      done = marker.end;
+    }
+    if (done < end) parent.append(plain(cut(done, end)));
+  };
 }
 
 function notes(result, chars) {
@@ -146,7 +76,7 @@ function notes(result, chars) {
     const told = notesOf(statement, chars);
     if (!told.length) return;
     const name = level(statement);
-    const about = make("p", { className: "about" }, `${SIGNS[name]} ${i + 1}. ${oneLine(statement.text)}`);
+    const about = make("p", { className: "about", lang: result.lang }, `${SIGNS[name]} ${i + 1}. ${oneLine(statement.text)}`);
     list.append(make("li", {}, about, ...told.map((text) => make("p", { textContent: text }))));
   });
   if (result.stray.length) list.append(make("li", {}, say("stray", { n: result.stray.map((n) => `[${n}]`).join(" ") })));
@@ -168,67 +98,8 @@ function notesOf(statement, chars) {
     else if (superfluous) told.push(say("superfluous", { n }));
   }
   for (const { document: n, completes, evidence } of statement.missing) {
-    told.push(say(completes ? "missing_completes" : "missing_helps", { n, text: oneLine(evidence?.text ?? "") }));
+    const quote = evidence ? say("quoted", { text: oneLine(evidence.text) }) : ".";
+    told.push(say(completes ? "missing_completes" : "missing_helps", { n }) + quote);
   }
   return told;
-}
-
-/** What fix or cite did, as one line. */
-export function rewrittenText(result, what) {
-  const same = (a, b) => a.length === b.length && a.every((n) => b.includes(n));
-  const changed = result.changes.filter((c) => !same(c.before, c.after) || (c.unknown.length && !c.reason)).length;
-  const bare = result.changes.filter((c) => !c.after.length && c.reason === null).length;
-  const key = changed ? (what === "cite" ? "changed_cite" : "changed") : `unchanged_${what}`;
-  return say(key, { n: changed, all: result.changes.length }) + (bare ? `; ${say("left_bare", { n: bare })}` : "");
-}
-
-/** The rewritten answer with what was deleted and inserted. */
-export function drawRewritten(result, use, copy) {
-  const text = make("div", { className: "text" });
-  for (const [kind, piece] of difference(result.answer, result.text)) {
-    const tag = { deleted: "del", inserted: "ins" }[kind];
-    if (!tag) {
-      text.append(piece);
-      continue;
-    }
-    const said = piece.trimStart();
-    const kindOf = make("span", { className: "visually-hidden", textContent: say(kind) });
-    text.append(piece.slice(0, piece.length - said.length), make(tag, {}, kindOf, said));
-  }
-  const actions = make(
-    "div",
-    { className: "actions" },
-    make("button", { type: "button", textContent: say("use"), onclick: use }),
-    make("button", { type: "button", textContent: say("copy"), onclick: copy }),
-  );
-  const list = make("ul", { className: "notes" });
-  for (const change of result.changes) {
-    const told = change.reason ? say("reason", { text: change.reason }) : change.finding && say(`finding_${change.finding}`);
-    if (!told || change.finding === "supported") continue;
-    list.append(make("li", {}, make("p", { className: "about" }, oneLine(change.text)), make("p", { textContent: told })));
-  }
-  return [text, actions, list];
-}
-
-/** [kind, text] pieces of two texts that are the same besides their markers. */
-export function difference(before, after) {
-  const pieces = [];
-  const add = (kind, text) => {
-    if (!text) return;
-    if (pieces.at(-1)?.[0] === kind) pieces.at(-1)[1] += text;
-    else pieces.push([kind, text]);
-  };
-  const cut = (text) => text.match(/[ \t\u00a0]*[[【][^\][【】]*[\]】]|[^]/gu) ?? []; // markers, and single characters
-  const [a, b] = [cut(before), cut(after)];
-  const isMarker = (token) => token !== undefined && /^[ \t\u00a0]*[[【].*\d/u.test(token);
-  let [i, j] = [0, 0];
-  while (i < a.length || j < b.length) {
-    if (i < a.length && a[i] === b[j]) add("same", a[i]), (i += 1), (j += 1);
-    else if (isMarker(a[i])) add("deleted", a[i]), (i += 1);
-    else if (isMarker(b[j])) add("inserted", b[j]), (j += 1);
-    else break;
-  }
-  add("deleted", a.slice(i).join(""));
-  add("inserted", b.slice(j).join(""));
-  return pieces;
 }
