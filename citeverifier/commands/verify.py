@@ -62,7 +62,8 @@ def verify(
 
 def _share(findings: Sequence[Finding]) -> str:
     full, scored = full_of_scored(findings)
-    share = f" ({100 * full / scored:.0f} %)" if scored else ""
+    percent = 100 if full == scored else min(99, round(100 * full / max(1, scored)))  # 299 of 300 are not all
+    share = f" ({percent} %)" if scored else ""
     unscored = f", {len(findings) - scored} unscored" if len(findings) > scored else ""
     return f"{full} of {scored} statements fully supported{share}{unscored}"
 

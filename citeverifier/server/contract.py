@@ -35,7 +35,6 @@ _PAIR: dict[str, Any] = {
     "statement": "The Vistula is over 1,000 km long.",
     "documents": [{"title": "Vistula", "text": "The Vistula is 1,047 kilometres long."}],
 }
-
 _REPORT = "Warsaw lies on it [1].\n\n## Sources\n1. Warsaw lies on the Vistula."
 
 
@@ -127,11 +126,7 @@ class ScoreRequest(_Deciding):
 class ReportRequest(_Request):
     """A Markdown report that lists its sources."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"report": "Warsaw lies on it [1].\n\n## Sources\n1. Warsaw lies on the Vistula."}]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"report": _REPORT}]})
     report: Text
 
 
