@@ -19,6 +19,8 @@ from citeverifier.text.asides import LONGEST, goes_on, leads_up
 from citeverifier.text.language import guess_language, words_of_all
 from citeverifier.text.markers import (
     OPENING,
+    TARGET,
+    WRAPPING,
     find_markers,
     marker_pattern,
     may_begin_marker,
@@ -29,13 +31,17 @@ from citeverifier.text.sentences import ends_sentence
 from citeverifier.text.source_list import may_list
 from citeverifier.text.words import words
 
+# A link's target, perhaps, that is yet to end: "](https://a.b/c_(d" or "](https://a.b "title".
+_BEGUN_TARGET = re.compile(r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\([^()\s]*|[ \t]+(?:\"[^\"\n]*\"?)?)?\Z")
+
 
 @cache
 def _behind() -> re.Pattern[str]:
     """What may follow the markers of a point: more of them, what joins them, closing signs, spaces, punctuation."""
-    joined = rf"{separator()}\s*(?={marker_pattern()})"
-    closing = r"[ \t\u00a0.,;:!?…)\]\"'”’»*_–—-]|</\w+>"
-    return re.compile(rf"(?:{marker_pattern()}|{joined}|{closing})*", re.IGNORECASE)
+    marker = rf"{WRAPPING}{marker_pattern()}"
+    joined = rf"{separator()}\s*(?={marker})"
+    closing = rf"[ \t\u00a0.,;:!?…)\]\"'”’»*_–—-]|</\w+>|(?<=\]){TARGET}"
+    return re.compile(rf"(?:{marker}|{joined}|{closing})*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +109,6 @@ class PointReader:
         behind = _behind().match(text, end)
         assert behind is not None  # it may be empty
         place = behind.end()
-        if (word := re.compile(r"\S*\Z").search(before)) and ("://" in word[0] or word[0].startswith("www.")):
-            space = re.compile(r"\s").search(text, end)  # a URL, perhaps, as "?a[1]=2" is
-            return space.start() if space else open_end
         stops = ends_sentence(before) or any(sign in ".!?" for sign in text[end:place])
         lower = text[place : place + 1].islower()
         if lower and not self._ended and re.compile(r"\w+(?:\s+\w*)?\Z").match(text, place):  # perhaps a verb
@@ -117,14 +120,12 @@ class PointReader:
             return close if close is None or not may_list(text[line:close]) else self._behind_list(close)
         if place == len(text):
             return open_end
-        if text[place] == "(" and text[place - 1] in "]】］":  # perhaps a link's target
-            closing = re.compile(r"\)|(?=\n)").search(text, place)
-            return closing.end() if closing else open_end
         joined = re.compile(rf"{separator()}\s*", re.IGNORECASE).match(text, place)
         rest = joined.end() if joined else place
         begun = any(word.startswith(text[place:].casefold()) for word in words_of_all("marker_joins"))
         begun = begun or re.compile(r"</?\w*\Z").match(text, place) is not None  # a tag that closes
-        held = not self._ended and (begun or rest == len(text) or self._may_begin(rest) == rest)
+        begun = begun or (text[place - 1] in "]】］" and _BEGUN_TARGET.match(text, place) is not None)
+        held = not self._ended and (begun or rest == len(text) or may_begin_marker(text[rest:]))
         return None if held else place
 
     def _behind_list(self, place: int) -> int | None:
@@ -147,6 +148,9 @@ def _needs_line(before: str) -> bool:
         return True
     said = re.split(rf"{marker_pattern()}|[.!?…][\"'”’»)\]]*\s", before[-LONGEST:], flags=re.IGNORECASE)[-1]
     if words(said) and (set(words(said)) <= words_of_all("reference_words") or leads_up(said)):  # "According to [1]"
+        return True
+    word = re.split(r"\s", before)[-1]
+    if "://" in word or word.startswith("www."):  # a URL's own brackets, perhaps, as in "?a[1]=2"
         return True
     bare = re.sub(r"\[[^\[\]]*\]", "", before)
     if opening_before(before, len(before)) < len(before):  # what is put around it must be seen to its end

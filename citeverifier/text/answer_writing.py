@@ -15,6 +15,8 @@ from citeverifier.text.markers import (
     DASH,
     SPACES,
     TARGET,
+    WRAPPED,
+    WRAPPING,
     MarkerRun,
     cut_of,
     is_apart,
@@ -27,9 +29,11 @@ from citeverifier.text.markers import (
 _ENDS = ".!?…"
 _CLOSERS = "\"'”’»)]"
 
-# A marker's brackets and what stands in them; a link's target is left out.
+# A marker's brackets with signs of its own around them, and what stands in them; a link's target is left out.
 _PRINTED = re.compile(
-    rf"(?P<opening>\\?[\[［【(]|<sup>)(?P<said>.*?)(?P<closing>\\?[\]］】)]|</sup>)(?:{TARGET})?", re.DOTALL
+    rf"(?P<opening>{WRAPPING}(?:\\?[\[［【(]|<sup>))(?P<said>.*?)"
+    rf"(?P<closing>\\?[\]］】)]|</sup>)(?:{TARGET})?(?P<around>{WRAPPED})",
+    re.DOTALL,
 )
 
 Value = TypeVar("Value")
@@ -169,7 +173,9 @@ def _run_style(text: str, run: MarkerRun) -> Style:
     first, *others = run.markers
     printed = [_PRINTED.fullmatch(text, marker.start, marker.end) for marker in run.markers]
     said = "".join(without_places(each["said"]) for each in printed if each)
-    opening, inside, closing = printed[0].group("opening", "said", "closing") if printed[0] else ("[", "", "]")
+    opening, inside, closing, around = (
+        printed[0].group("opening", "said", "closing", "around") if printed[0] else ("[", "", "]", "")
+    )
     inside = without_places(inside)
     prefix = re.match(r"\s*(\D*)", inside)
     suffix = re.search(r"(?:†[^,;\d]*|\^)(?=[,;]|\Z)", inside)
@@ -179,7 +185,7 @@ def _run_style(text: str, run: MarkerRun) -> Style:
     between = text[first.end : others[0].start] if others else ""
     return Style(
         opening=opening,
-        closing=closing,
+        closing=closing + re.sub(TARGET, "", around),
         prefix=prefix[1] if prefix else "",
         suffix=suffix.group() if suffix else "",
         separator=comma.group() if comma else ", " if dash else None,

@@ -39,6 +39,9 @@ _WRAPPERS = (
     (re.compile(r"<(?P<sign>\w+)(?:\s[^<>]*)?>\s*\Z"), r"\s*</(?P=sign)>"),
 )
 
+WRAPPING = r"(?:\*\*|\*|__|\[|<\w+(?:\s[^<>]*)?>\s*){0,4}"  # the beginnings but the parenthesis
+WRAPPED = rf"(?:\*\*|\*|__|\](?:{TARGET})?|\s*</\w+>){{0,4}}"  # and the ends
+
 # A tag between words: they stand apart, as on lines of their own.
 BREAK = re.compile(r"</?(?:br|p|div|ul|ol|li|table|tr|td|th|h[1-6]|blockquote|section)\b[^<>]*>", re.IGNORECASE)
 
@@ -94,7 +97,7 @@ def _begun_marker() -> re.Pattern[str]:
     whole = rf"(?>(?<![^\W\d_])(?:{begun}|(?<=\d)[a-z]{{1,2}})(?![^\W\d_]))"  # a word is read in one way only
     inside = rf"(?:[\s\d,;:.#_^&‐‑–—−-]|{whole})*(?:†[^\]】\[【]*)?"
     around = rf"\([^()\n]{{0,{_AROUND}}}|<\w{{0,{_AROUND}}}>?{inside}(?:</?\w*)?|\*{{1,2}}|\\"
-    return re.compile(rf"(?:(?:\\?[\[［]|【){inside}(?:\\|\]\([^()\n]*)?|{around})\Z", re.IGNORECASE)
+    return re.compile(rf"{WRAPPING}(?:(?:\\?[\[［]|【){inside}(?:\\|\]\([^()\n]*)?|{around})\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +224,29 @@ def joined(text: str, end: int, start: int) -> bool:
 
 
 def _runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:
+    """The markers in runs; one in signs of its own has them in its span, "**[1]**, **[2]**" is one run of two."""
     groups: list[list[Marker]] = []
     for marker in markers:
         if groups and joined(text, groups[-1][-1].end, marker.start):
             groups[-1].append(marker)
         else:
             groups.append([marker])
-    return tuple(MarkerRun(*_wrapped(text, group[0].start, group[-1].end), tuple(group)) for group in groups)
+    runs: list[MarkerRun] = []
+    for group in groups:
+        start, end = _wrapped(text, group[0].start, group[-1].end)
+        if len(group) == 1 and text[start] != "(":  # what is in parentheses stays in them
+            group = [replace(group[0], start=start, end=end)]
+        before = runs[-1] if runs else None
+        if (
+            before
+            and before.end == before.markers[-1].end
+            and start == group[0].start
+            and joined(text, before.end, start)
+        ):
+            runs[-1] = MarkerRun(before.start, end, (*before.markers, *group))
+        else:
+            runs.append(MarkerRun(start, end, tuple(group)))
+    return tuple(runs)
 
 
 def _wrapped(text: str, start: int, end: int) -> Span:

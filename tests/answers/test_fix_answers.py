@@ -192,7 +192,7 @@ PIECES = st.sampled_from([
     "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ",
     " states that it is", " found it slow", "However, ", "According to ", "(Source: Document 1)", "[Dokument nr ",
     " is", " isolated", "<sup>1</sup>", " et al.", "(Doc 2)", "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
-    "[1, p. 12]", "(Doc 2, s. 4a)", ", p. ", "[1‑3]",
+    "[1, p. 12]", "(Doc 2, s. 4a)", ", p. ", "[1‑3]", "**[1]**", "<sup>[2]</sup>", "[[1]](http://x.org)", "[[2]](",
 ])  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 
@@ -223,6 +223,21 @@ def test_a_marker_is_corrected_with_whatever_is_put_around_it(marker: str) -> No
     record = AnswerRecord(f"The Oder is long {marker}. It is a river.", documents, lang="en")
     fixed, _ = fix_answers([record], BySupport(Keyword()))
     assert fixed[0].text == record.answer.replace("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("**[1]**, **[2]**", "**[2]**"), ("<sup>[1]</sup><sup>[3]</sup>", "<sup>[2]</sup>"),
+        ("[[1]](https://a.b), [[3]](https://c.d)", "[[2]]"), ("*[1]* and *[2]*", "*[2]*"),
+    ],
+)  # fmt: skip
+def test_markers_in_signs_of_their_own_are_one_run(before: str, after: str) -> None:
+    documents = (Document("", "Cats sleep all day."), Document("", "The Oder is long."), Document("", "Dogs bark."))
+    record = AnswerRecord(f"The Oder is long {before}. It is a river.", documents, lang="en")
+    fixed, _ = fix_answers([record], BySupport(Keyword()), "free")
+    assert fixed[0].text == record.answer.replace(before, after)
+    assert fixed[0].changes[0].text == "The Oder is long."
 
 
 @pytest.mark.parametrize(
