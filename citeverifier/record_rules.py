@@ -17,6 +17,17 @@ class RecordError(ValueError):
     """A record that cannot be read. The message says where, what was expected and what it got."""
 
 
+def check_unicode(**texts: str | None) -> None:
+    """Raise RecordError where one holds half of a surrogate pair: JSON can write it, UTF-8 cannot."""
+    for name, text in texts.items():
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError:
+            raise RecordError(f"{name}: expected Unicode text, got half of a surrogate pair") from None
+        except AttributeError:
+            raise RecordError(f"{name}: expected a string, got {type(text).__name__}") from None
+
+
 @dataclass(frozen=True)
 class Rule:
     """How pydantic reads a field: from its `core_schema` module and the schema of the plain type to a schema."""

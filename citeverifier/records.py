@@ -23,7 +23,7 @@ from typing import IO, Annotated, Any
 
 from annotated_types import MinLen
 
-from citeverifier.record_rules import NotInFiles, Number, Position, Text, null_is, one_of, parsed_by
+from citeverifier.record_rules import NotInFiles, Number, Position, Text, check_unicode, null_is, one_of, parsed_by
 from citeverifier.record_rules import Record as Record
 from citeverifier.record_rules import RecordError as RecordError
 from citeverifier.record_rules import read_record as read_record
@@ -59,7 +59,6 @@ class Support(IntEnum):
 LEVELS = (Support.PARTIAL, Support.FULL)  # the levels that a verifier is asked at
 Interval = tuple[Support, Support]
 
-
 Lang = Annotated[str, one_of(*LANGUAGES)]
 Level = Annotated[Support, parsed_by(Support.parse, *(level.label for level in Support))]
 
@@ -71,6 +70,9 @@ class Document:
     title: Annotated[str, null_is("")]
     text: Text
     score: Number | None = None
+
+    def __post_init__(self) -> None:
+        check_unicode(title=self.title, text=self.text)
 
 
 Documents = Annotated[tuple[Document, ...], MinLen(1)]
@@ -126,6 +128,7 @@ class Example:
         return cls(id, lang, group, question, _as_documents(documents), tuple(statements), answer, meta or {})
 
     def __post_init__(self) -> None:
+        check_unicode(question=self.question, answer=self.answer)
         count = len(self.documents)
         for number, statement in enumerate(self.statements):
             named = {"citations": statement.citations, "altered_in": statement.altered_in}
@@ -184,6 +187,7 @@ class Pair:
         )  # fmt: skip
 
     def __post_init__(self) -> None:
+        check_unicode(statement=self.statement, context=self.context)
         low, high = self.support_min, self.support_max
         if (low is None) != (high is None):
             raise RecordError("expected support_min and support_max both given or both null, got one of them")
@@ -209,7 +213,12 @@ class Pair:
 
 
 def _as_documents(documents: Iterable[Document | str]) -> tuple[Document, ...]:
-    return tuple(Document("", each) if isinstance(each, str) else each for each in documents)
+    if isinstance(documents, str | bytes | Mapping) or not isinstance(documents, Iterable):
+        raise RecordError(f"documents: expected a list of documents or texts, got {type(documents).__name__}")
+    made = tuple(Document("", each) if isinstance(each, str) else each for each in documents)
+    if strange := next((type(each).__name__ for each in made if not isinstance(each, Document)), None):
+        raise RecordError(f"documents: expected Documents or their texts, got {strange}")
+    return made
 
 
 def statement_id(example: Example, position: int, *, corrupted: bool = False) -> str:
@@ -220,9 +229,6 @@ def statement_id(example: Example, position: int, *, corrupted: bool = False) ->
 def twin_id(statement: str) -> str:
     """What a statement and its corrupted twin have in common."""
     return statement.removesuffix("/corrupted")
-
-
-# --- reading -------------------------------------------------------------------------------------------------------
 
 
 def example_from_json(row: Mapping[str, Any]) -> Example:
@@ -247,7 +253,7 @@ def open_text(path: Path) -> Iterator[IO[bytes]]:
     if not path.exists():  # a pipe is there, too
         raise FileNotFoundError(f"no such file: {path} (expected a JSON or JSONL file, plain or .gz)")
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as opened:
+        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as opened:
             yield opened  # type: ignore[misc]
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise RecordError(f"{path}: expected a whole gzip file, got one that is cut or damaged ({error})") from None
@@ -280,8 +286,9 @@ def decode_line(line: bytes) -> dict[str, Any]:
         row = json.loads(line.removeprefix(codecs.BOM_UTF8).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise RecordError(f"expected UTF-8, got byte {line[error.start]:#04x}") from None
-    except json.JSONDecodeError as error:
-        raise RecordError(f"expected one JSON object a line, got {line[:40]!r} ({error.msg})") from None
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, thousands of brackets, too
+        told = getattr(error, "msg", error)
+        raise RecordError(f"expected one JSON object a line, got {line[:40]!r} ({told})") from None
     if not isinstance(row, dict):
         raise RecordError(f"expected a JSON object, got {type(row).__name__}")
     return row
@@ -303,8 +310,6 @@ def once(
 
     return parse_new
 
-
-# --- writing -------------------------------------------------------------------------------------------------------
 
 _EXAMPLE_KEYS = ("id", "lang", "group", "question", "answer", "documents", "statements", "meta")
 _PAIR_KEYS = (

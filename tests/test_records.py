@@ -112,6 +112,13 @@ def with_statement(**changed: Any) -> bytes:
 # What is wrong, the line, what the message says was expected and what it says it got.
 BAD_EXAMPLES = {
     "malformed JSON": (b'{"id": "e2", ', "one JSON object a line", '{"id": "e2", '),
+    "a number of 5,000 digits": (b'{"id": ' + b"9" * 5000 + b"}", "one JSON object a line", "digits"),
+    "100,000 brackets": (b"[" * 100_000, "one JSON object a line", "recursion"),
+    "half of a surrogate pair": (
+        line(EXAMPLE, documents=[{"title": "\ud83d", "text": "a"}]),
+        "'documents[0]': title: expected Unicode",
+        "half",
+    ),
     "two objects": (line(EXAMPLE) + line(EXAMPLE), "one JSON object a line", "Extra data"),
     "a list": (b"[1, 2]", "a JSON object", "list"),
     "a number": (b"3", "a JSON object", "int"),
@@ -153,6 +160,12 @@ BAD_PAIRS = {
     "support_min alone": (line(PAIR, support_max=None), "both given or both null", "one of them"),
     "support_max alone": (line(PAIR, support_min=None), "both given or both null", "one of them"),
     "min above max": (line(PAIR, support_min="full", support_max="none"), "<= support_max", "'full' > 'none'"),
+    "half a sign in the context": (line(PAIR, context="a \ud83d"), "context: expected Unicode text", "half of"),
+    "half a sign in the statement": (
+        line(PAIR, statement="a \ud83d"),
+        "'statement': expected Unicode text",
+        "'a \\ud83d'",
+    ),
     "unknown level": (line(PAIR, support_max="most"), "none, partial or full", "'most'"),
     "evidence no list": (line(PAIR, evidence="S."), "a list", "'S.'"),
     "evidence of no text": (line(PAIR, evidence=["S.", " "]), "some text", "' '"),
@@ -237,6 +250,21 @@ def test_records_made_in_python_fit_together() -> None:
         Example.of(["Text."], [Statement("S.", (1,))])
     with pytest.raises(RecordError, match="expected support_min <= support_max, got 'full' > 'none'"):
         Pair.of("S.", ["Text."], support=(FULL, NONE))
+    with pytest.raises(RecordError, match="statement: expected Unicode text, got half of a surrogate pair"):
+        Pair.of("S \ud83d.", ["Text."])
+
+
+@pytest.mark.parametrize("make", [lambda documents: Pair.of("S.", documents), Example.of], ids=["pair", "example"])
+def test_what_are_no_documents_is_said(make: Callable[[Any], Any]) -> None:
+    for documents, got in (
+        ("Text.", "str"),
+        (None, "NoneType"),
+        ({"text": "a"}, "dict"),
+        (["a", {"text": "a"}], "dict"),
+    ):
+        with pytest.raises(RecordError, match=f"documents: expected .*, got {got}"):
+            make(documents)
+    assert len(make(text for text in ("a", "b")).documents) == 2
 
 
 def test_a_pydantic_model_reads_records_by_the_same_rules() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from citeverifier.record_rules import check_unicode
 from citeverifier.records import LANGUAGES, Document, RecordError, decode_line, open_text
 from citeverifier.text.answer_reading import ReadAnswer, read_answer
 from citeverifier.text.language import guess_language
@@ -41,6 +43,9 @@ class AnswerRecord:
     lang: str | None = None
     id: str | None = None
 
+    def __post_init__(self) -> None:
+        check_unicode(answer=self.answer, question=self.question, id=self.id)
+
     @property
     def language(self) -> str:
         """The record's language or, where it names none, the one that the answer's words tell."""
@@ -56,12 +61,18 @@ def to_documents(values: Any) -> tuple[Document, ...]:
 
     RecordError names the one at fault.
     """
-    if isinstance(values, str | Mapping) or not isinstance(values, Sequence):
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Sequence):
         raise RecordError(f"documents: expected a list of documents, got {type(values).__name__}")
-    return tuple(_document(value, f"documents[{number}]") for number, value in enumerate(values))
+    documents = []
+    for number, value in enumerate(values):
+        try:
+            documents.append(_document(value))
+        except RecordError as error:
+            raise RecordError(f"documents[{number}]: {error}") from None
+    return tuple(documents)
 
 
-def _document(value: DocumentLike, where: str) -> Document:
+def _document(value: DocumentLike) -> Document:
     if isinstance(value, Document):
         return value
     if isinstance(value, str):
@@ -69,19 +80,21 @@ def _document(value: DocumentLike, where: str) -> Document:
     row = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
     content = "page_content" if "page_content" in row and "text" not in row else "text"
     if not isinstance(value, Mapping) and content == "text":
-        raise RecordError(f"{where}: expected a string or an object with {_CONTENT}, got {type(value).__name__}")
+        raise RecordError(f"expected a string or an object with {_CONTENT}, got {type(value).__name__}")
     if content not in row:
-        raise RecordError(f"{where}: expected the key {_CONTENT}, got the keys {', '.join(map(str, row)) or '(none)'}")
+        raise RecordError(f"expected the key {_CONTENT}, got the keys {', '.join(map(str, row)) or '(none)'}")
     title, score = row.get("title"), row.get("score")
+    if isinstance(title, float) and math.isnan(title):  # pandas' word for nothing
+        title = None
     if title is None and isinstance(metadata := row.get("metadata"), Mapping):
         title = told if isinstance(told := metadata.get("title"), str) else None
     for key, text in ((content, row[content]), ("title", "" if title is None else title)):
         if not isinstance(text, str):
-            raise RecordError(f"{where}: key {key!r}: expected a string, got {type(text).__name__}")
+            raise RecordError(f"key {key!r}: expected a string, got {type(text).__name__}")
     try:
         number = None if score is None else float(score)  # ALCE prints it as a string
     except (TypeError, ValueError):
-        raise RecordError(f"{where}: key 'score': expected a number, got {score!r}") from None
+        raise RecordError(f"key 'score': expected a number, got {score!r}") from None
     return Document(title or "", row[content], number)
 
 
@@ -123,7 +136,7 @@ def read_records(source: str | Path) -> Iterator[tuple[str, Any]]:
     raw = raw.removeprefix(codecs.BOM_UTF8)
     try:
         whole = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         yield from _lines(raw, name, error)
         return
     if isinstance(whole, dict) and isinstance(whole.get("data"), list):
@@ -134,7 +147,7 @@ def read_records(source: str | Path) -> Iterator[tuple[str, Any]]:
         yield f"{name}:1", whole
 
 
-def _lines(raw: bytes, name: str, not_whole: ValueError) -> Iterator[tuple[str, Any]]:
+def _lines(raw: bytes, name: str, not_whole: Exception) -> Iterator[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
     for number, line in enumerate(raw.split(b"\n"), 1):
         if line.strip():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from numbers import Real
 from typing import Any, TypeAlias, overload
 
@@ -18,7 +18,7 @@ from citeverifier.answers.fix_answers import fix_answers, stream
 from citeverifier.answers.fixed_points import Count
 from citeverifier.answers.judging import Judge
 from citeverifier.answers.verify_answers import verify_answers
-from citeverifier.records import Pair, RecordError, Support
+from citeverifier.records import LANGUAGES, LEVELS, Pair, RecordError, Support
 from citeverifier.text.language import seems_foreign
 from citeverifier.verifiers.base import Scorer
 
@@ -38,17 +38,17 @@ class CiteVerifier:
 
     Args:
         scorer: any Scorer, such as `Keyword()`.
-        thresholds: from which probability a level is reached; None takes those that the scorer was saved with, 0.5
-            where it has none.
+        thresholds: from which probability each level (or its name) is reached; None takes those that the scorer was
+            saved with, 0.5 where it has none.
     """
 
-    def __init__(self, scorer: Scorer, thresholds: Mapping[Support, float] | None = None) -> None:
+    def __init__(self, scorer: Scorer, thresholds: Mapping[Any, float] | None = None) -> None:
         if not isinstance(scorer, Scorer):
             raise ValueError(
                 f"scorer: expected a Scorer, such as Keyword(), got {type(scorer).__name__}; "
                 "CiteVerifier.from_pretrained(NAME) loads a checkpoint"
             )
-        self.scorer, self.judge = scorer, Judge(scorer, thresholds)
+        self.scorer, self.judge = scorer, Judge(scorer, thresholds and _by_level(thresholds))
 
     @classmethod
     def from_pretrained(
@@ -70,8 +70,6 @@ class CiteVerifier:
         """
         if threshold is None:
             return self
-        if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
-            raise ValueError(f"threshold: expected a probability from 0 to 1, got {threshold!r}")
         return CiteVerifier(self.scorer, {**self.thresholds, Support.FULL: threshold})
 
     @property
@@ -79,9 +77,11 @@ class CiteVerifier:
         """From which probability a level is reached."""
         return self.judge.thresholds
 
-    def score(self, pairs: Sequence[Pair], level: Support = Support.FULL) -> NDArray[np.float64]:
-        """P(support >= level) of each pair, nan where unscored."""
-        return self.scorer.score(pairs, level).values
+    def score(self, pairs: Sequence[Pair], level: Support | str = Support.FULL) -> NDArray[np.float64]:
+        """P(support >= level) of each pair, nan where unscored; `level`: partial or full."""
+        if (asked := Support.parse(level)) not in LEVELS:
+            raise ValueError(f"level: expected partial or full, got {level!r}")
+        return self.scorer.score(pairs, asked).values
 
     @overload
     def verify(
@@ -157,8 +157,22 @@ class CiteVerifier:
         return BySupport(self.scorer, context=True, thresholds=self.thresholds)
 
 
+def _by_level(thresholds: Any) -> dict[Support, float]:
+    if not isinstance(thresholds, Mapping):
+        raise ValueError(f"thresholds: expected one for partial and one for full, got {thresholds!r}")
+    given = {Support.parse(level): value for level, value in thresholds.items()}
+    for level in LEVELS:
+        if level not in given:
+            raise ValueError(f"thresholds: expected one for {level.label}, too, got {given}")
+        if not isinstance(given[level], Real) or not 0 <= given[level] <= 1:
+            raise ValueError(f"threshold: expected a probability from 0 to 1, got {given[level]!r}")
+    return given
+
+
 def _records(answer: Any, documents: Any, question: Any, lang: Text) -> list[AnswerRecord]:
     """One record, or a batch of them. Warns, once, of answers in a language without rules."""
+    if lang is not None and lang not in LANGUAGES:
+        raise RecordError(f"lang: expected one of {', '.join(LANGUAGES)} for all answers, or None, got {lang!r}")
     if isinstance(answer, str):
         records = [_record(answer, documents, question, lang)]
     else:
@@ -174,11 +188,11 @@ def _records(answer: Any, documents: Any, question: Any, lang: Text) -> list[Ans
 
 
 def _batch(answers: Any, documents: Any, questions: Any, lang: Text) -> list[AnswerRecord]:
-    if not isinstance(answers, Collection):
+    if not _is_batch(answers):
         raise RecordError(f"answer: expected a string, or a list of strings, got {type(answers).__name__}")
     questions = [None] * len(answers) if questions is None else questions
     for name, values in (("documents", documents), ("question", questions)):
-        if not isinstance(values, Collection):
+        if not (isinstance(values, str) or _is_batch(values)):
             raise RecordError(f"{name}: expected a list with an entry for each answer, got {type(values).__name__}")
     if isinstance(questions, str) or not len(answers) == len(documents) == len(questions):
         raise ValueError(
@@ -192,6 +206,10 @@ def _batch(answers: Any, documents: Any, questions: Any, lang: Text) -> list[Ans
         except RecordError as error:
             raise RecordError(f"answer {number}: {error}") from None
     return records
+
+
+def _is_batch(values: Any) -> bool:
+    return isinstance(values, Collection) and not isinstance(values, Set | Mapping | bytes)  # a set has no order
 
 
 def _record(answer: Any, documents: Any, question: Any, lang: Text) -> AnswerRecord:

@@ -16,13 +16,14 @@ from citeverifier.answers.correction.method import CorrectionMethod
 from citeverifier.answers.fixed_points import Claim, Count, check_count, decide
 from citeverifier.answers.point_reader import Closing, PointReader
 from citeverifier.cost import Cost
+from citeverifier.record_rules import check_unicode
 from citeverifier.records import Document, RecordError
 from citeverifier.text.answer_writing import write_answer
 from citeverifier.verifiers.base import Listing
 
 
 def fix_answers(
-    records: Sequence[AnswerRecord], method: CorrectionMethod, count: Count = "kept"
+    records: Sequence[AnswerRecord], method: CorrectionMethod, count: Count = "free"
 ) -> tuple[list[RewrittenAnswer], Cost]:
     """Each answer with the citations of its factual points corrected, and what that cost.
 
@@ -51,7 +52,7 @@ def stream(
     *,
     lang: str | None = None,
     question: str | None = None,
-    count: Count = "kept",
+    count: Count = "free",
 ) -> Iterator[str]:
     """The corrected answer in chunks, together what `fix_answers` makes of the whole, however it was cut.
 
@@ -80,7 +81,7 @@ class Corrector:
     _: KW_ONLY
     lang: str | None = None
     question: str | None = None
-    count: Count = "kept"
+    count: Count = "free"
     changes: list[Change] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -92,6 +93,7 @@ class Corrector:
         """What can be shown now."""
         if not isinstance(chunk, str):
             raise RecordError(f"chunk: expected a string, got {type(chunk).__name__}")
+        check_unicode(chunk=chunk)
         return self._correct(self.read(chunk))
 
     def finish(self) -> str:

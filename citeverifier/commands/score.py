@@ -7,31 +7,33 @@ missing.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import citeverifier
 from citeverifier.commands.answer_files import KEYWORD_THRESHOLDS
 from citeverifier.commands.errors import check_lang
-from citeverifier.data.corpus import CorpusRow, find_files, read_blocks
+from citeverifier.data.corpus import CorpusRow, digest, find_files, read_blocks
+from citeverifier.data.rows import open_parquet
 from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.processes import world_size
-from citeverifier.records import Support
+from citeverifier.records import RecordError, Support
 
 RUN = "_run.json"  # underscores: readers of parquet folders pass such files over
 SUMMARY = "_summary.json"
 BLOCK = 8192  # rows held in memory
 _BAD = "bad record: "
-_ENDS = 1 << 20  # bytes at both ends of an input that identify it, with its size
+_TOLD = b"citeverifier"  # what a file of scores says of itself, in its metadata
 _SHOWN = 20  # bad records that the summary names
 _QUIET_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DATA_LOG_LEVEL": "ERROR", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 _STORE = 1 << 27  # bytes of Ray's object store on this machine: no rows pass through it
@@ -57,51 +59,69 @@ class ScoreJob:
 
 
 def score(job: ScoreJob, verifier: Any, workers: int = 1, address: str | None = None) -> dict[str, Any]:
-    """Score the files that have no scores yet and return the summary of all.
+    """Score the files that have no scores yet and return the summary of all; `unread` names those without scores.
 
     One worker is this process with `verifier`; several, or those of the Ray cluster at `address`, build their own.
 
-    Raises ValueError where the folder holds scores of something else, OSError or ValueError where a file cannot be
-    read.
+    Raises ValueError where the folder holds scores of something else, or of an input that has changed.
     """
     from tqdm.auto import tqdm
 
     if world_size() > 1:
         raise ValueError("citeverifier score: expected one process, got several; it starts its own with --workers N")
-    _claim(job, verifier)
-    missing = [number for number in range(len(job.files)) if not job.scores_of(number).is_file()]
+    described = _described(job, verifier)
+    parts = _parts(job, described)
+    write_json(job.out / RUN, {"inputs": {str(source): path.name for source, path in parts.items()}, **described})
+    missing = {source: path for source, path in parts.items() if not path.is_file()}
+    unread: list[str] = []
     with tqdm(desc="scoring", unit=" pairs") as bar:
         if workers == 1 and address is None:
-            for number in missing:
-                score_file(job, verifier, number, bar.update)
+            unread += [_try_file(job, verifier, *each, described, bar.update) for each in missing.items()]
         elif missing:
-            for pairs in _score_with_ray(job, missing, workers, address):
-                bar.update(pairs)
-    for leftover in job.out.glob("*.partial"):  # of runs that were killed
+            for done in _score_with_ray(job, described, missing, workers, address):
+                bar.update(done["pairs"])
+                unread.append(done["unread"])
+    for leftover in job.out.glob("part-[0-9]*.parquet.[0-9]*.partial"):  # of runs that were killed
         leftover.unlink()
-    summary = _summarise(job)
+    summary = {**_summarise(parts.values()), "unread": sorted(filter(None, unread))}
     write_json(job.out / SUMMARY, summary)
     return summary
 
 
 def score_file(
-    job: ScoreJob, verifier: Any, number: int, progress: Callable[[int], Any] = lambda pairs: None, block: int = BLOCK
-) -> None:
-    """Score one input file, a block at a time; `progress` is told the rows of each."""
+    job: ScoreJob, verifier: Any, source: Path, path: Path, described: Mapping[str, Any],
+    progress: Callable[[int], Any] = lambda pairs: None, block: int = BLOCK,
+) -> None:  # fmt: skip
+    """Score one input file, a block at a time; `progress` is told the rows of each.
+
+    Its scores carry, besides `described`, which input they are of and a hash of it. Raises RecordError where it cannot
+    be read.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    told = json.dumps({**described, "source": str(source), "sha256": digest(source)})
     schema = pa.schema(
         [("id", pa.string()), ("source", pa.string()), ("row", pa.int64()), ("score", pa.float64()),
-         ("decision", pa.bool_()), ("reason", pa.string())]
+         ("decision", pa.bool_()), ("reason", pa.string())], metadata={_TOLD: told},
     )  # fmt: skip
-    source, path = job.files[number], job.scores_of(number)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.partial")
     with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
         for rows in read_blocks(source, block, job.lang):
             writer.write_table(pa.Table.from_pylist(_score_rows(job, verifier, str(source), rows), schema=schema))
             progress(len(rows))
     unfinished.replace(path)
+
+
+def _try_file(
+    job: ScoreJob, verifier: Any, source: Path, path: Path, described: Mapping[str, Any], progress: Callable[[int], Any]
+) -> str:
+    """Score one input file; why it could not be read, else nothing."""
+    try:
+        score_file(job, verifier, source, path, described, progress)
+    except RecordError as error:
+        return str(error)
+    return ""
 
 
 def _score_rows(job: ScoreJob, verifier: Any, source: str, rows: Sequence[CorpusRow]) -> list[dict[str, Any]]:
@@ -125,48 +145,63 @@ def _score_rows(job: ScoreJob, verifier: Any, source: str, rows: Sequence[Corpus
     return scored
 
 
-def _summarise(job: ScoreJob) -> dict[str, Any]:
-    """Counts over the rows of all files, a batch at a time."""
+def _summarise(parts: Collection[Path]) -> dict[str, Any]:
+    """Counts over the rows of all files of scores, a batch at a time."""
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     counts = Counter(pairs=0, scored=0, unscored=0, bad_records=0, decided_true=0)
     reasons: Counter[str] = Counter()
     bad: list[str] = []
-    for number in range(len(job.files)):
-        for batch in pq.ParquetFile(job.scores_of(number)).iter_batches():
-            counts["pairs"] += batch.num_rows
-            counts["decided_true"] += pc.sum(batch["decision"]).as_py() or 0
-            for row in batch.filter(pc.is_valid(batch["reason"])).select(["source", "row", "reason"]).to_pylist():
-                if not row["reason"].startswith(_BAD):
-                    reasons[row["reason"]] += 1
-                    continue
-                counts["bad_records"] += 1
-                if len(bad) < _SHOWN:
-                    bad.append(f"{row['source']}:{row['row']}: {row['reason'].removeprefix(_BAD)}")
+    made = [path for path in parts if path.is_file()]
+    for path in made:
+        with _open_scores(path) as file:
+            for batch in file.iter_batches():
+                counts["pairs"] += batch.num_rows
+                counts["decided_true"] += pc.sum(batch["decision"]).as_py() or 0
+                for row in batch.filter(pc.is_valid(batch["reason"])).select(["source", "row", "reason"]).to_pylist():
+                    if not row["reason"].startswith(_BAD):
+                        reasons[row["reason"]] += 1
+                        continue
+                    counts["bad_records"] += 1
+                    if len(bad) < _SHOWN:
+                        bad.append(f"{row['source']}:{row['row']}: {row['reason'].removeprefix(_BAD)}")
     counts["unscored"] = reasons.total()
     counts["scored"] = counts["pairs"] - counts["unscored"] - counts["bad_records"]
-    named = {"reasons": dict(reasons.most_common(_SHOWN)), "first_bad_records": bad, "parts": len(job.files)}
+    named = {"reasons": dict(reasons.most_common(_SHOWN)), "first_bad_records": bad, "parts": len(made)}
     return {**counts, **named}
 
 
-class _RayWorker:
-    """Scores the files it is given, with a verifier of its own; what it cannot read it gives back as an error."""
+@contextmanager
+def _open_scores(path: Path) -> Iterator[Any]:
+    """A file of scores; raises RecordError where it is damaged."""
+    try:
+        with open_parquet(path) as file:
+            yield file
+    except RecordError as error:
+        raise RecordError(f"{error}; remove it, and the same command makes it again") from None
 
-    def __init__(self, job: ScoreJob) -> None:
-        self.job, self.verifier = job, job.build()
+
+class _RayWorker:
+    """Scores the files it is given, with a verifier of its own; what stops it, it gives back as an error."""
+
+    def __init__(self, job: ScoreJob, described: Mapping[str, Any]) -> None:
+        self.job, self.described, self.verifier = job, described, job.build()
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         pairs: list[int] = []
+        unread = error = ""
         try:
-            score_file(self.job, self.verifier, int(row["number"]), pairs.append)
-        except (ValueError, OSError) as error:
-            return {"pairs": sum(pairs), "error": str(error)}
-        return {"pairs": sum(pairs), "error": ""}
+            files = Path(row["source"]), Path(row["path"])
+            unread = _try_file(self.job, self.verifier, *files, self.described, pairs.append)
+        except (ValueError, OSError) as stopped:
+            error = str(stopped)
+        return {"pairs": sum(pairs), "unread": unread, "error": error}
 
 
-def _score_with_ray(job: ScoreJob, numbers: Sequence[int], workers: int, address: str | None) -> Iterator[int]:
-    """Score files on a cluster (None: this machine); yields the pairs of each file that is done."""
+def _score_with_ray(
+    job: ScoreJob, described: Mapping[str, Any], missing: Mapping[Path, Path], workers: int, address: str | None
+) -> Iterator[dict[str, Any]]:
+    """Score files on a cluster (None: this machine); yields the `pairs` of each, or why it is `unread`."""
     for name, value in _QUIET_RAY.items():
         os.environ.setdefault(name, value)
     import ray
@@ -182,15 +217,16 @@ def _score_with_ray(job: ScoreJob, numbers: Sequence[int], workers: int, address
             )
         ray.data.DataContext.get_current().enable_progress_bars = False
         results = ray.data.from_items(
-            [{"number": number} for number in numbers], override_num_blocks=len(numbers)
+            [{"source": str(source), "path": str(path)} for source, path in missing.items()],
+            override_num_blocks=len(missing),
         ).map(
-            _RayWorker, fn_constructor_args=(job,), num_gpus=min(1.0, there.get("GPU", 0) / workers),
+            _RayWorker, fn_constructor_args=(job, described), num_gpus=min(1.0, there.get("GPU", 0) / workers),
             compute=ray.data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
         )  # fmt: skip
         for row in results.iter_rows():
             if row["error"]:
                 raise ValueError(row["error"])
-            yield row["pairs"]
+            yield row
     finally:
         ray.shutdown()
 
@@ -226,6 +262,9 @@ def score_corpus(
     for place in summary["first_bad_records"]:
         print(f"  {place}")
     print(f"scores: {out}")
+    if unread := summary["unread"]:
+        told = "\n  ".join(unread)
+        raise ValueError(f"{len(unread)} of {len(files)} files have no scores; repair them and start again:\n  {told}")
     if not summary["scored"]:
         raise ValueError(f"expected a pair that can be scored, got {summary['pairs']} records and none")
 
@@ -255,43 +294,53 @@ def _build(verifier: str, model: str | None, settings: Sequence[str]) -> Any:
     return instantiate(config.verifier, _convert_="all")
 
 
-def _claim(job: ScoreJob, verifier: Any) -> None:
-    """Write what the folder holds, or check that it is this."""
+def _described(job: ScoreJob, verifier: Any) -> dict[str, Any]:
+    """All that scores depend on besides the input."""
     from citeverifier.verifiers.cache import fingerprint_of
 
-    described = {
-        "inputs": [_identity(path) for path in job.files],
-        "verifier": verifier.name,
-        "fingerprint": fingerprint_of(verifier),
-        "level": job.level.label,
-        "threshold": job.threshold,
-        "lang": job.lang,
-        "version": citeverifier.__version__,
-    }
+    return {
+        "verifier": verifier.name, "fingerprint": fingerprint_of(verifier), "level": job.level.label,
+        "threshold": job.threshold, "lang": job.lang, "version": citeverifier.__version__,
+    }  # fmt: skip
+
+
+def _parts(job: ScoreJob, described: Mapping[str, Any]) -> dict[Path, Path]:
+    """The file of scores of each input: what is there stays, the rest take the numbers that are free, in order.
+
+    Raises ValueError where the folder is none, holds an input, or scores of anything else.
+    """
+    if job.out.exists() and not job.out.is_dir():
+        raise ValueError(f"{job.out}: expected a folder for the scores, got a file; the last name is that folder")
+    for source in job.files:
+        if source.resolve().is_relative_to(job.out.resolve()):
+            raise ValueError(f"{job.out}: expected a folder without inputs, got that of {source}; name another folder")
     job.out.mkdir(parents=True, exist_ok=True)
-    file = job.out / RUN
-    expected = {job.scores_of(number) for number in range(len(job.files))} if file.is_file() else set()
-    unknown = sorted(path.name for path in set(job.out.glob("part-*.parquet")) - expected)
-    if unknown:
-        raise ValueError(
-            f"{job.out}: expected an empty folder or one of this run, got {', '.join(unknown[:3])}; name another folder"
-        )
-    if not file.is_file():
-        write_json(file, described)
-        return
-    before = json.loads(file.read_text(encoding="utf-8"))
-    other = [key for key in described if before.get(key) != described[key]]
-    if other:
-        raise ValueError(
-            f"{job.out} holds scores of another run: {', '.join(other)} differ ({file} says what it was); "
-            "name another folder, or remove this one"
-        )
+    made: dict[str, Path] = {}
+    for path in sorted(job.out.glob("part-*.parquet")):
+        made[_checked(path, described, {str(source) for source in job.files})] = path
+    free = (path for path in map(job.scores_of, count()) if path not in made.values())
+    return {source: made.get(str(source)) or next(free) for source in job.files}
 
 
-def _identity(path: Path) -> dict[str, Any]:
-    size = path.stat().st_size
-    with path.open("rb") as content:
-        start = content.read(_ENDS)
-        content.seek(max(0, size - _ENDS))
-        ends = hashlib.sha256(start + content.read(_ENDS)).hexdigest()
-    return {"path": str(path), "bytes": size, "ends_sha256": ends}
+def _checked(path: Path, described: Mapping[str, Any], sources: Collection[str]) -> str:
+    """The input that a file has the scores of, which is read once more: is it still what was scored?"""
+    with _open_scores(path) as file:
+        told: dict[str, Any] | None = json.loads((file.schema_arrow.metadata or {}).get(_TOLD, "null"))
+    if not told:
+        raise ValueError(
+            f"{path.parent}: expected an empty folder or one of this command, got {path.name}; name another folder"
+        )
+    source: str = told["source"]
+    if source not in sources:
+        raise ValueError(
+            f"{path.parent}: expected scores of these inputs, got {path.name} with those of {source}; name it, too, or "
+            f"another folder, or remove {path}"
+        )
+    if other := [key for key in described if told.get(key) != described[key]]:
+        raise ValueError(
+            f"{path.parent} holds scores of another run: {', '.join(other)} differ ({path.parent / RUN} says what it "
+            "was); name another folder, or remove this one"
+        )
+    if digest(Path(source)) != told["sha256"]:
+        raise ValueError(f"{source} has changed since it was scored; remove {path}, or name another folder")
+    return source

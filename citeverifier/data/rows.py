@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -141,19 +141,27 @@ def hub_rows(path: str, split: str, rows: Iterable[Mapping[str, Any]]) -> Iterat
         yield SourceRow(number, f"{path}/{split}, row {number}", values)
 
 
-def parquet_rows(path: Path, needed: Sequence[str] = (), wanted: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-    """The rows of a parquet file: their `wanted` columns, or all; raises ValueError where a `needed` one is missing."""
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """A `pyarrow.parquet.ParquetFile`; raises RecordError naming the file where it turns out to be none or damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{path}: expected a parquet file, got: {error}") from None
-    with file:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise RecordError(f"{path}: expected a parquet file that is whole, got: {error}") from None
+
+
+def parquet_rows(path: Path, needed: Sequence[str] = (), wanted: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """The rows of a parquet file: their `wanted` columns, or all; RecordError where a `needed` one is missing."""
+    with open_parquet(path) as file:
         names = file.schema_arrow.names
         if not set(needed) <= set(names):
-            raise ValueError(f"{path}: expected the columns {' and '.join(needed)}, got {', '.join(names)}")
+            raise RecordError(f"{path}: expected the columns {' and '.join(needed)}, got {', '.join(names)}")
         columns = [name for name in names if name in wanted] if wanted else names
         for batch in file.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False):
             yield from batch.to_pylist()

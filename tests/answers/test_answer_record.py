@@ -17,6 +17,7 @@ from citeverifier.records import Document, RecordError
         ("Cats sleep.", ""),
         (Document("Cats", "Cats sleep."), "Cats"),
         ({"text": "Cats sleep.", "title": None}, ""),
+        ({"text": "Cats sleep.", "title": float("nan")}, ""),
         ({"text": "Cats sleep.", "metadata": {"title": "Cats"}}, "Cats"),
         ({"page_content": "Cats sleep.", "metadata": {"title": "Cats", "page": 3}}, "Cats"),
         ({"page_content": "Cats sleep.", "metadata": {"title": 3}}, ""),

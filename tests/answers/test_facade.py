@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from citeverifier import CiteVerifier
-from citeverifier.records import RecordError
+from citeverifier.records import Pair, RecordError, Support
 from citeverifier.verifiers.keyword import Keyword
 
 DOCUMENTS = ["The Vistula is the longest river of Poland.", "Kraków lies on the Vistula."]
@@ -33,6 +33,15 @@ def verifier() -> CiteVerifier:
         (([ANSWER], [DOCUMENTS], [5]), "answer 0: question: expected a string, got int"),
         (([ANSWER, 3], [DOCUMENTS, DOCUMENTS]), "answer 1: expected a string, got int"),
         (([ANSWER], [None]), "answer 0: documents: expected a list of documents, got NoneType"),
+        (({ANSWER}, [DOCUMENTS]), "answer: expected a string, or a list of strings, got set"),
+        ((ANSWER.encode(), DOCUMENTS), "answer: expected a string, or a list of strings, got bytes"),
+        (([ANSWER], {0: DOCUMENTS}), "documents: expected a list with an entry for each answer, got dict"),
+        (("Cats \ud83d [1].", DOCUMENTS), "answer: expected Unicode text, got half of a surrogate pair"),
+        ((ANSWER, ["\ud83d"]), "documents[0]: text: expected Unicode text, got half of a surrogate pair"),
+        (
+            ([ANSWER], [DOCUMENTS], ["\ud83d"]),
+            "answer 0: question: expected Unicode text, got half of a surrogate pair",
+        ),
     ],
 )
 def test_what_a_method_cannot_take_is_said(
@@ -43,7 +52,26 @@ def test_what_a_method_cannot_take_is_said(
     assert str(error.value) == message
 
 
+def test_one_language_holds_for_a_batch(verifier: CiteVerifier) -> None:
+    with pytest.raises(RecordError, match=r"lang: expected one of en, pl for all answers, or None, got \['en', 'pl'\]"):
+        verifier.verify([ANSWER] * 2, [DOCUMENTS] * 2, lang=["en", "pl"])  # type: ignore[call-overload]
+
+
 def test_what_is_no_scorer_and_no_threshold_is_said(verifier: CiteVerifier) -> None:
+    for thresholds, message in (
+        ({"full": 0.5}, "thresholds: expected one for partial, too"),
+        ({"half": 0.5}, "expected a support level"),
+        ({"partial": 0.5, "full": 1.5}, "expected a probability from 0 to 1, got 1.5"),
+        (0.5, "expected one for partial and one for full, got 0.5"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            CiteVerifier(Keyword(), thresholds)  # type: ignore[arg-type]
+    assert CiteVerifier(Keyword(), {"partial": 0.3, "full": 1}).thresholds == {Support.PARTIAL: 0.3, Support.FULL: 1}
+    pair = Pair.of(ANSWER, DOCUMENTS)
+    assert verifier.score([pair], "full") == verifier.score([pair])
+    for level in ("none", "all", None):
+        with pytest.raises(ValueError, match=r"expected (partial or full|a support level)"):
+            verifier.score([pair], level)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"scorer: expected a Scorer, such as Keyword\(\), got str"):
         CiteVerifier("keyword")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"threshold: expected a probability from 0 to 1, got '0\.5'"):
@@ -83,6 +111,7 @@ def test_what_a_stream_cannot_take_is_said(verifier: CiteVerifier) -> None:
         (ANSWER, ("a", 5)): r"documents\[1\]: expected a string",
         (ANSWER, ("a",), 5): "question: expected a string, got int",
         ((b"a",), ("a",)): "chunk: expected a string, got bytes",
+        (("\ud83d",), ("a",)): "chunk: expected Unicode text",
     }.items():
         with pytest.raises(RecordError, match=message):
             list(verifier.fix_stream(*handed))  # type: ignore[arg-type]

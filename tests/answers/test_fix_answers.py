@@ -79,7 +79,7 @@ def fixed(
 )
 def test_as_many_citations_as_before(answer: str, corrected: str) -> None:
     assert fixed(answer).text == corrected
-    assert "".join(stream(list(answer), DOCUMENTS, BySupport(Keyword()), lang="en")) == corrected
+    assert "".join(stream(list(answer), DOCUMENTS, BySupport(Keyword()), lang="en", count="kept")) == corrected
 
 
 def test_what_became_of_a_point() -> None:
@@ -156,7 +156,7 @@ def test_documents_that_repeat_are_one() -> None:
 def test_batches_are_scored_at_once_and_as_alone() -> None:
     answers = ["The Oder [1]. The Warta [1].", "No markers.", "The Vistula [2]."]
     method = ByHand(named)
-    corrected, _ = fix_answers([AnswerRecord(answer, DOCUMENTS, lang="en") for answer in answers], method)
+    corrected, _ = fix_answers([AnswerRecord(answer, DOCUMENTS, lang="en") for answer in answers], method, "kept")
     assert len(method.asked) == 1
     assert [one.text for one in corrected] == ["The Oder [2]. The Warta [3].", "No markers.", "The Vistula [1]."]
     assert corrected == [fixed(answer, by=ByHand(named)) for answer in answers]
@@ -221,7 +221,7 @@ AROUND = [
 def test_a_marker_is_corrected_with_whatever_is_put_around_it(marker: str) -> None:
     documents = (Document("", "Cats sleep all day."), Document("", "The Oder is long."))
     record = AnswerRecord(f"The Oder is long {marker}. It is a river.", documents, lang="en")
-    fixed, _ = fix_answers([record], BySupport(Keyword()))
+    fixed, _ = fix_answers([record], BySupport(Keyword()), "kept")
     assert fixed[0].text == record.answer.replace("1", "2")
 
 
@@ -277,12 +277,12 @@ def test_what_is_no_citation_is_left_alone(text: str) -> None:
 )
 def test_words_that_lead_up_to_a_marker_are_no_point(answer: str, asked: list[str]) -> None:
     method = ByHand(named)
-    "".join(stream(list(answer), DOCUMENTS, method, lang="en"))
+    "".join(stream(list(answer), DOCUMENTS, method, lang="en", count="kept"))
     assert [point for points in method.asked for point in points] == asked
 
 
 def test_text_passes_at_once_and_a_marker_when_its_point_closes() -> None:
-    corrector = Corrector(DOCUMENTS, ByHand(named), lang="en")
+    corrector = Corrector(DOCUMENTS, ByHand(named), lang="en", count="kept")
     given_ = ["The Od", "er is long [", "1", "]", ".", " ", "The", " Warta [see", " a map] too", " [1]"]
     assert [corrector.feed(chunk) for chunk in given_] == [
         "The Od", "er is long", "", "", "", "", " [2]. The", " Warta [see", " a map] too", "",
@@ -301,12 +301,16 @@ def test_the_language_of_a_stream_is_told_by_the_question_and_the_answer_so_far(
             return super().score(points)
 
     for question in (None, "Jak długa jest rzeka i co w niej jest?"):
-        list(stream(["Vistula [1]. ", "To jest nasza rzeka [1]."], DOCUMENTS, Heard(named), question=question))
+        list(
+            stream(
+                ["Vistula [1]. ", "To jest nasza rzeka [1]."], DOCUMENTS, Heard(named), question=question, count="kept"
+            )
+        )
     assert heard == ["en", "pl", "pl", "pl"]
 
 
 def test_a_long_answer_without_markers_is_not_held_back() -> None:
-    corrector = Corrector(DOCUMENTS, ByHand(named), lang="en")
+    corrector = Corrector(DOCUMENTS, ByHand(named), lang="en", count="kept")
     for _ in range(500):
         assert corrector.feed("word by word, ") == "word by word," or corrector.changes == []
     assert corrector.finish() == " "

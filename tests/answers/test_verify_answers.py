@@ -248,7 +248,7 @@ def test_the_language_is_told_by_the_words(verifier: CiteVerifier) -> None:
     assert verifier.verify("Wisła jest rzeką i płynie przez Kraków.", DOCUMENTS).lang == "pl"
     assert verifier.verify("It is the longest river.", DOCUMENTS).lang == "en"
     assert verifier.verify("Wisła jest rzeką.", DOCUMENTS, lang="en").lang == "en"
-    with pytest.raises(ValueError, match="expected a language of en, pl, got 'de'"):
+    with pytest.raises(ValueError, match="lang: expected one of en, pl for all answers, or None, got 'de'"):
         verifier.verify("Ja.", DOCUMENTS, lang="de")
 
 

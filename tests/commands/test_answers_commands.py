@@ -77,6 +77,7 @@ def test_every_kind_of_file(tmp_path: Path, shape: str) -> None:
 
 def test_a_bad_record_is_named_and_the_rest_goes_on(file: Path) -> None:
     bad = ['{"id": "x", "answer": "a"}', "{", "[1]", '{"answer": "a", "documents": [3]}']
+    bad += ['{"answer": "a \\ud83d", "documents": []}', "[" * 100_000]
     file.write_text("\n".join([bad[0], json.dumps(OURS), *bad[1:]]), encoding="utf-8")
     result = run("verify", str(file), "--json")
     assert result.exit_code == 3
@@ -89,7 +90,9 @@ def test_a_bad_record_is_named_and_the_rest_goes_on(file: Path) -> None:
     assert told[3].endswith(
         ":5: documents[0]: expected a string or an object with 'text' (or LangChain's 'page_content'), got int"
     )
-    assert told[4] == "4 of 5 records could not be read"
+    assert told[4].endswith(":6: answer: expected Unicode text, got half of a surrogate pair")
+    assert ":7: expected one JSON object a line, got b'[[[" in told[5]
+    assert told[6] == "6 of 7 records could not be read"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def test_scores_are_the_verifier_s_and_unscored_rows_say_why(
 def test_blocks_make_no_difference(corpus: Path, one: str, tmp_path: Path, block: int) -> None:
     job = ScoreJob([corpus / "0.parquet"], tmp_path, Keyword, Support.FULL)
     told: list[int] = []
-    score_file(job, Keyword(), 0, told.append, block)
+    score_file(job, Keyword(), job.files[0], job.scores_of(0), {}, told.append, block)
     assert max(told) == block
     assert [row | {"source": "0.parquet"} for row in scores(tmp_path)] == scores(corpus / "one")[:40]
 
@@ -153,10 +154,13 @@ def test_another_run_in_the_folder_is_refused(
     assert "one holds scores of another run: level differ" in other.stderr
     out = tmp_path / "copy"
     shutil.copytree(corpus / "one", out)
-    (out / "part-00000-000007.parquet").touch()
+    shutil.copy("0.parquet", out / "part-00000-000007.parquet")
     strange = run(*FILES, out)
     assert strange.exit_code == 2
     assert "got part-00000-000007.parquet; name another folder" in strange.stderr
+    fewer = run(*FILES[1:], "one")
+    assert fewer.exit_code == 2
+    assert "got part-00000.parquet with those of 0.parquet; name it, too" in fewer.stderr
 
 
 @pytest.mark.parametrize(
@@ -209,9 +213,104 @@ def test_a_run_that_scored_nothing_says_so_and_fails(tmp_path: Path) -> None:
     assert summary["first_bad_records"] == [f"{file}:1: key 'lang': expected a value, got nothing"]
 
 
-def test_a_file_that_was_cut_is_said(tmp_path: Path, corpus: Path) -> None:
-    file = tmp_path / "pairs.jsonl.gz"
-    file.write_bytes(gzip.compress((corpus / "b.jsonl").read_bytes())[:-20])
-    done = run(file, tmp_path / "out")
+@pytest.fixture
+def inputs(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The corpus, where files may be changed."""
+    for name in FILES:
+        shutil.copy(corpus / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_an_input_that_changed_after_it_was_scored_is_named(inputs: Path) -> None:
+    assert run(*FILES, "out").exit_code == 0
+    lines = (inputs / "b.jsonl").read_bytes()
+    (inputs / "b.jsonl").write_bytes(lines.replace(b"broken", b"brokem"))
+    done = run(*FILES, "out")
     assert done.exit_code == 2
-    assert f"{file}: expected a whole gzip file" in done.stderr
+    assert f"b.jsonl has changed since it was scored; remove {Path('out/part-00003.parquet')}" in done.stderr
+    (inputs / "b.jsonl").write_bytes(lines)
+    (inputs / "a.jsonl").write_bytes(lines)
+    made = {path: path.stat().st_mtime_ns for path in (inputs / "out").glob("part-*")}
+    assert run("a.jsonl", *FILES, "out").exit_code == 0, "a new input is scored"
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+    assert {row["source"] for row in pq.read_table("out/part-00004.parquet").to_pylist()} == {"a.jsonl"}
+    (inputs / "out" / "_run.json").write_text("[")
+    assert run("a.jsonl", *FILES, "out").exit_code == 0
+    assert json.loads((inputs / "out" / "_run.json").read_text())["inputs"]["a.jsonl"] == "part-00004.parquet"
+
+
+WHOLE = "expected a parquet file that is whole"
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "told", "workers"),
+    [
+        ("1.parquet", lambda raw: raw[: len(raw) // 2] + bytes(500) + raw[len(raw) // 2 + 500 :], WHOLE, "1"),
+        pytest.param("1.parquet", lambda raw: raw[:-100], WHOLE, "2", marks=pytest.mark.slow),
+        ("b.jsonl.gz", lambda raw: gzip.compress(raw)[:-20], "expected a whole gzip file", "1"),
+    ],
+    ids=["inside", "cut", "gzip"],
+)
+def test_the_rest_is_scored_where_a_file_cannot_be_read(
+    inputs: Path, name: str, damage: Callable[[bytes], bytes], told: str, workers: str
+) -> None:
+    whole = (inputs / name.removesuffix(".gz")).read_bytes()
+    (inputs / name).write_bytes(damage(whole))
+    files = sorted({*FILES, name} - {"b.jsonl" if name.endswith(".gz") else ""})
+    done = run(*files, "out", "--workers", workers)
+    assert done.exit_code == 2
+    assert "1 of 4 files have no scores; repair them and start again:\n" in done.stderr
+    assert f"\n  {name}: {told}" in done.stderr
+    assert len(json.loads((inputs / "out" / "_summary.json").read_text())["unread"]) == 1
+    assert len(list((inputs / "out").glob("part-*"))) == 3
+    (inputs / name).write_bytes(gzip.compress(whole) if name.endswith(".gz") else whole)
+    assert run(*files, "out").exit_code == 0
+    assert [row["source"] for row in scores(inputs / "out")] == sorted(row["source"] for row in scores(inputs / "out"))
+
+
+def test_a_mistyped_input_leaves_the_folder_free(inputs: Path) -> None:
+    pq.write_table(pa.table({"a": [1]}), "other.parquet")
+    done = run("other.parquet", "out")
+    assert done.exit_code == 2
+    assert "other.parquet: expected the columns statement and documents, got a" in done.stderr
+    assert run("0.parquet", "out").exit_code == 0
+    assert {row["source"] for row in pq.read_table("out/part-00000.parquet").to_pylist()} == {"0.parquet"}
+
+
+def test_damaged_scores_are_named_and_a_user_s_files_stay(inputs: Path) -> None:
+    (inputs / "out").mkdir()
+    mine, killed = inputs / "out" / "notes.partial", inputs / "out" / "part-00000.parquet.17.partial"
+    mine.touch()
+    killed.touch()
+    assert run(*FILES, "out").exit_code == 0
+    assert (mine.exists(), killed.exists()) == (True, False)
+    (inputs / "out" / "part-00002.parquet").write_bytes(b"PAR1")
+    done = run(*FILES, "out")
+    assert done.exit_code == 2
+    assert "part-00002.parquet: expected a parquet file that is whole" in done.stderr
+    assert "remove it, and the same command makes it again" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("0.parquet", "1.parquet"), "1.parquet: expected a folder for the scores, got a file"),
+        (("0.parquet", "."), "expected a folder without inputs, got that of 0.parquet"),
+        ((".", "out"), ".: expected files of pairs, got a folder; name its files: ./*.parquet"),
+        (("-", "out"), "no such file: -"),
+    ],
+)
+def test_what_is_no_folder_and_no_input_is_said(inputs: Path, arguments: tuple[str, ...], told: str) -> None:
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert told in done.stderr
+    assert not (inputs / "out").exists()
+    assert not (inputs / "_run.json").exists()
+
+
+def test_half_of_a_surrogate_pair_is_a_bad_record(tmp_path: Path) -> None:
+    rows = [{"statement": "Warsaw is big.", "lang": "en", "documents": [{"title": t, "text": "Big."}]} for t in "ab"]
+    text = "\n".join(map(json.dumps, rows)).replace('"b"', '"\\ud83d"')
+    (tmp_path / "in.jsonl").write_text(text)
+    assert "2 pairs: 1 scored, 0 unscored, 1 bad records" in run(tmp_path / "in.jsonl", tmp_path / "out").stdout

@@ -74,6 +74,33 @@ def test_statement_and_documents_are_enough(tmp_path: Path) -> None:
     assert "key 'lang'" in str(entry.error)
 
 
+LABELLED = row(5) | {"id": 7, "support_min": "supported", "unsupported": [[9, 2]], "evidence": 3, "group": 1}
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.JSONL.GZ", "in.PARQUET", "in.parq"])
+def test_columns_that_no_score_depends_on_are_not_read(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    if "json" in name.lower():
+        line = json.dumps(LABELLED).encode()
+        file.write_bytes(gzip.compress(line) if name.endswith("GZ") else line)
+    else:
+        pq.write_table(pa.Table.from_pylist([LABELLED]), file)
+    assert find_files([str(file)]) == [file]
+    ((entry,),) = read_blocks(file, 10)
+    assert entry.pair is not None, entry.error
+    assert (entry.pair.id, entry.pair.support_min, entry.pair.group) == ("7", None, "7")
+
+
+def test_a_file_is_taken_once_and_another_format_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_parquet(tmp_path / "a.parquet", 1, 1)
+    assert find_files(["a.parquet", str(tmp_path / "a.parquet"), "./*.parquet"]) == [Path("a.parquet")]
+    for name in ("a.csv", "a.json", "a"):
+        (tmp_path / name).touch()
+        with pytest.raises(ValueError, match=rf"^{name}: expected pairs as parquet \(.parquet, .*\.jsonl\.gz.*, got "):
+            find_files([name])
+
+
 def test_what_is_no_corpus_is_said(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no such file"):
         find_files([str(tmp_path / "*.parquet")])
