@@ -92,13 +92,12 @@ def packaged(package: str, folder: str = "model") -> Path | None:
 
 @contextmanager
 def naming(model: str) -> Iterator[None]:
-    """Turn the error of a model that cannot be had, which may not name it, into a FileNotFoundError that does."""
+    """Have the error of a model that cannot be had name it: a FileNotFoundError, or ValueError for one of no use."""
     try:
         yield
     except (OSError, ValueError) as error:
-        raise FileNotFoundError(
-            f"{model}: expected a model's folder or a hub id that can be reached, got: {error}"
-        ) from error
+        kind = FileNotFoundError if isinstance(error, OSError) else ValueError
+        raise kind(f"{model}: expected a model's folder or a hub id that can be reached, got: {error}") from error
 
 
 def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = False) -> Any:

@@ -450,7 +450,8 @@ def test_a_pair_file_is_scored_by_the_pairs_scheme_only(tmp_path: Path, pairs: l
 
     assert refused(tmp_path, "scheme=separate", *mine) == (
         "scheme=separate: expected examples (a question with documents and statements), got pairs from mine.jsonl; "
-        "score a pair file with scheme=pairs or scheme=support_levels"
+        "score pairs with scheme=pairs or scheme=support_levels, or take the examples of a folder of data_gen with "
+        "data.form=examples"
     )
 
 
