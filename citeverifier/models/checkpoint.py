@@ -174,8 +174,9 @@ def read_config(path: str | Path) -> CheckpointConfig:
         config = read_record(CheckpointConfig, section)
     except RecordError as error:
         raise ValueError(f"{file}: {SECTION}: {error}") from None
-    if config.thresholds.keys() != (names := {level.label for level in LEVELS}):
-        raise ValueError(f"{file}: expected thresholds of {names}, got {set(config.thresholds)}")
+    if config.thresholds.keys() != {level.label for level in LEVELS}:
+        given = ", ".join(config.thresholds) or "none"
+        raise ValueError(f"{file}: {SECTION}: key 'thresholds': expected those of partial and full, got {given}")
     return config
 
 
