@@ -234,9 +234,11 @@ def _runs(text: str, markers: Sequence[Marker]) -> tuple[MarkerRun, ...]:
     runs: list[MarkerRun] = []
     for group in groups:
         start, end = _wrapped(text, group[0].start, group[-1].end)
+        before = runs[-1] if runs else None
+        if before and start < before.end:  # the signs are those of the run before: "**[1]**[2]**"
+            start, end = group[0].start, group[-1].end
         if len(group) == 1 and text[start] != "(":  # what is in parentheses stays in them
             group = [replace(group[0], start=start, end=end)]
-        before = runs[-1] if runs else None
         if (
             before
             and before.end == before.markers[-1].end

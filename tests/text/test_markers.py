@@ -182,5 +182,10 @@ def test_nothing_but_markers_and_what_is_around_them_goes_and_every_place_leads_
         r"[\W_]", " ", "".join(text[place] if place in around - marked else " " for place in range(len(text)))
     )
     assert set(between.split()) <= {"and", "see", "sup", "https", "a", "b"}
-    assert [marker for run in unmarked.runs for marker in run.markers] == markers
+    owned = [marker for run in unmarked.runs for marker in run.markers]
+    assert [(marker.positions, marker.out_of_range) for marker in owned] == [
+        (m.positions, m.out_of_range) for m in markers
+    ]
+    for own, marker in zip(owned, markers, strict=True):  # one in signs of its own has them in its span
+        assert own.start <= marker.start < marker.end <= own.end
     assert all(set(marker.positions) <= set(range(10)) for marker in markers)
