@@ -17,15 +17,24 @@ class RecordError(ValueError):
     """A record that cannot be read. The message says where, what was expected and what it got."""
 
 
+def whole(text: str) -> str:
+    """The text; raises ValueError where it holds half of a surrogate pair: JSON can write it, UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("expected Unicode text, got half of a surrogate pair") from None
+    return text
+
+
 def check_unicode(**texts: str | None) -> None:
-    """Raise RecordError where one holds half of a surrogate pair: JSON can write it, UTF-8 cannot."""
+    """Raise RecordError naming the first of some texts that is no string, or not `whole`."""
     for name, text in texts.items():
+        if not isinstance(text, str | None):
+            raise RecordError(f"{name}: expected a string, got {type(text).__name__}")
         try:
-            (text or "").encode()
-        except UnicodeEncodeError:
-            raise RecordError(f"{name}: expected Unicode text, got half of a surrogate pair") from None
-        except AttributeError:
-            raise RecordError(f"{name}: expected a string, got {type(text).__name__}") from None
+            whole(text or "")
+        except ValueError as error:
+            raise RecordError(f"{name}: {error}") from None
 
 
 @dataclass(frozen=True)

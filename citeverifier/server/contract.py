@@ -19,6 +19,7 @@ from citeverifier.answers.answer_results import (
     VerifiedAnswer,
     json_types,
 )
+from citeverifier.record_rules import whole
 from citeverifier.records import Document, Lang, Support
 from citeverifier.server.settings import Settings
 from citeverifier.text.markers import Span
@@ -38,15 +39,7 @@ _PAIR: dict[str, Any] = {
 _REPORT = "Warsaw lies on it [1].\n\n## Sources\n1. Warsaw lies on the Vistula."
 
 
-def _whole(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("expected Unicode text, got half of a surrogate pair") from None
-    return text
-
-
-Text = Annotated[str, AfterValidator(_whole)]
+Text = Annotated[str, AfterValidator(whole)]
 Level = Literal["none", "partial", "full"]
 
 
