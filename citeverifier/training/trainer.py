@@ -13,7 +13,7 @@ from datasets import Dataset
 from torch import Tensor
 from transformers import EarlyStoppingCallback, Trainer, TrainerCallback, TrainingArguments
 
-from citeverifier.models.device import native_bf16
+from citeverifier.models.device import native_bf16, without_plans
 from citeverifier.processes import world_size
 from citeverifier.training.build import build_optimizer
 from citeverifier.training.finished import CHECKPOINTS, last_whole, start
@@ -120,6 +120,8 @@ def training_arguments(options: TrainingOptions, steps: int, best: str) -> Train
     """The Trainer's settings for a run of so many steps; the checkpoint with the highest dev metric `best` is kept."""
     every = max(1, steps // options.evaluations)
     cuda = torch.cuda.is_available()
+    if cuda:
+        without_plans()
     return TrainingArguments(
         output_dir=str(Path(options.output_dir) / CHECKPOINTS),
         per_device_train_batch_size=options.batch_size,

@@ -46,3 +46,11 @@ def test_bf16_where_it_is_faster(
     assert device.runs_bf16("auto") is expected
     assert device.runs_bf16("bfloat16")
     assert not device.runs_bf16("float32")
+
+
+def test_attention_makes_no_plans_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    switched: list[bool] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.backends.cuda, "enable_cudnn_sdp", switched.append)
+    assert device.own_device().type == "cuda"
+    assert switched == [False]
