@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from citeverifier.data.perturb import perturb
+from citeverifier.data.splits import number_of
 from citeverifier.llm.prompts import Prompt
 from citeverifier.llm.request import Request
 from citeverifier.records import Example, Statement, Support
@@ -35,7 +36,6 @@ from data_gen.step import (
     judging,
     keep,
     marked,
-    number_of,
     one_by_one,
     premise,
     without_twin,

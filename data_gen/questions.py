@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from citeverifier.data.load import load
-from citeverifier.data.splits import tie
+from citeverifier.data.splits import number_of, tie
 from citeverifier.records import Example
-from data_gen.step import Outcome, Step, Tools, drop, keep, number_of, one_by_one
+from data_gen.step import Outcome, Step, Tools, drop, keep, one_by_one
 
 QUESTION_AND_ANSWER = re.compile(r"\?\s+\S")  # "Who wrote it? Anna Nowak": no sentence that an answer would hold
 

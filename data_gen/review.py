@@ -117,7 +117,7 @@ def by_people(tools: Tools, *, file: str | None = None) -> Step:
     Who decided what and when stands in meta's `review`, one entry a statement.
     """
     if file is None:
-        return one_by_one(lambda example: keep(example))
+        return one_by_one(keep)
     decisions = read_review(file)
 
     def run(records: Iterator[Example]) -> Iterator[Outcome]:

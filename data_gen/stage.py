@@ -8,7 +8,6 @@ cache and are not repeated. Lines are flushed one by one and synced to disk ever
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import time
@@ -23,6 +22,7 @@ from tqdm.auto import tqdm
 
 from citeverifier.appending import Appender, read_rows
 from citeverifier.cost import Cost
+from citeverifier.data.corpus import digest
 from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.records import Example, example_from_json, example_to_json
 from data_gen.step import Step, Tools
@@ -115,10 +115,7 @@ def read_stage(path: Path) -> Iterator[Example]:
 
 def file_hash(path: str | Path) -> str | None:
     """sha256 of a local file; None for anything else (the bundled set, a hub id)."""
-    if not Path(path).is_file():
-        return None
-    with Path(path).open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    return digest(Path(path)) if Path(path).is_file() else None
 
 
 # --- several stages ------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ side with a bounded number of records in memory. One that asks a verifier yields
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,10 +18,11 @@ from typing import Any
 from citeverifier.answers.in_step import in_step
 from citeverifier.answers.judging import Judge
 from citeverifier.cost import Cost
+from citeverifier.data.pair_recipes import statement_pair
 from citeverifier.data.splits import split_of
 from citeverifier.llm.client import LLM, Request
 from citeverifier.llm.prompts import Prompt
-from citeverifier.records import LEVELS, Example, Pair, Statement, Support, statement_id
+from citeverifier.records import LEVELS, Example, Interval, Pair, Statement, Support
 from citeverifier.verifiers.base import Scorer
 
 CLOSING = "closing"  # kind of a statement whose citations stand behind a later sentence of its paragraph
@@ -188,19 +188,15 @@ def judging(check: Callable[[Example], Checking], tools: Tools, level: str, thre
 
 def premise(example: Example, number: int, positions: Sequence[int], *, corrupted: bool = False) -> Pair:
     """A statement of the example (or its twin) with these documents, unlabelled."""
-    statement, identity = example.statements[number], statement_id(example, number, corrupted=corrupted)
-    return Pair.of(
-        (statement.corrupted or "") if corrupted else statement.text, [example.documents[i] for i in positions],
-        example.lang, id=f"{identity}/{example.lang}/{'-'.join(map(str, positions))}", example=example.id,
-        statement_id=identity, group=example.group, kind=statement.kind, context=example.question or None,
-    )  # fmt: skip
+    documents, ending = [example.documents[i] for i in positions], f"{example.lang}/{'-'.join(map(str, positions))}"
+    kind, context = example.statements[number].kind, example.question or None
+    return statement_pair(example, number, ending, kind, None, documents, corrupted=corrupted, context=context)
 
 
-def labelled(example: Example, number: int, position: int, kind: str, interval: tuple[Support, Support]) -> Pair:
+def labelled(example: Example, number: int, position: int, kind: str, interval: Interval) -> Pair:
     """A statement of the example with one document, its support known; the kind's first word tells ids apart."""
-    pair = premise(example, number, (position,))
-    identity = f"{pair.statement_id}/{example.lang}/{kind.split(':')[0]}/{position}"
-    return replace(pair, id=identity, kind=kind, support_min=interval[0], support_max=interval[1])
+    documents, ending = [example.documents[position]], f"{example.lang}/{kind.split(':')[0]}/{position}"
+    return statement_pair(example, number, ending, kind, interval, documents, context=example.question or None)
 
 
 def without_twin(statement: Statement) -> Statement:
@@ -212,11 +208,6 @@ def marked(example: Example, stage: str, made_with: Mapping[str, Any]) -> dict[s
     """The example's meta with one more entry under `made`: which model and prompt a stage used."""
     entry = {"stage": stage, **{key: made_with.get(key) for key in ("model", "fingerprint", "prompt", "version")}}
     return {**example.meta, "made": [*example.meta.get("made", []), entry]}
-
-
-def number_of(key: str) -> int:
-    """A number for a key: the same in every run, evenly spread."""
-    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
 
 
 def split(example: Example, shares: Mapping[str, float]) -> str:

@@ -60,7 +60,7 @@ def by_llm(
     """
     targets = [code for code in LANGUAGES if code != source_lang and lang in (code, "all")]
     if not targets:
-        return one_by_one(lambda example: keep(example))
+        return one_by_one(keep)
     if len(targets) > 1:
         raise ValueError(f"translate: expected one language to translate into, got {', '.join(targets)}; name one")
     target = targets[0]

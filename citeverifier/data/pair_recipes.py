@@ -217,14 +217,14 @@ class _Builder:
             parts.append(languages)
         context = preceding(self.example, self.number) if self.rng.random() < self.recipe.context_share else None
         self.count += 1
-        return _pair(
+        return statement_pair(
             self.example, self.number, f"{languages}/{self.count}", ":".join(parts), interval, documents,
             corrupted=corrupted, context=context,
         )  # fmt: skip
 
 
-def _pair(
-    example: Example, number: int, ending: str, kind: str, interval: Interval, documents: Iterable[Document], *,
+def statement_pair(
+    example: Example, number: int, ending: str, kind: str, interval: Interval | None, documents: Iterable[Document], *,
     corrupted: bool = False, context: str | None = None,
 ) -> Pair:  # fmt: skip
     """A pair of an example's statement or of its twin; `ending` makes its id one of its own."""
@@ -266,7 +266,8 @@ def single_document_pairs(examples: Iterable[Example], *, seed: int = 13, size: 
             )
             for how, interval, position, corrupted in kinds:
                 kind, documents = f"{how}:{statement.kind}", [example.documents[position]]
-                yield _pair(example, number, f"{example.lang}/{how}", kind, interval, documents, corrupted=corrupted)
+                ending = f"{example.lang}/{how}"
+                yield statement_pair(example, number, ending, kind, interval, documents, corrupted=corrupted)
 
 
 def with_distractors(pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -308,15 +309,15 @@ def nearest_pairs(examples: Iterable[Example], *, ns: Sequence[int] = (5, 3, 1))
         for number, statement in enumerate(example.statements):
             others = [d for i, d in enumerate(example.documents) if i not in statement.citations]
             for position in statement.citations if others else ():
-                identity = f"{statement_id(example, number)}/d{position}"
-                cited = example.documents[position]
-                kind = f"cited:{statement.kind}"
-                pair = _pair(example, number, f"{example.lang}/cited", kind, AT_LEAST_PARTIAL, [cited])
-                positive = replace(pair, id=f"{identity}/{example.lang}/cited", statement_id=identity)
+                cited, ending = example.documents[position], f"d{position}/{example.lang}"
+                pair = statement_pair(
+                    example, number, f"{ending}/cited", f"cited:{statement.kind}", AT_LEAST_PARTIAL, [cited]
+                )
+                positive = replace(pair, statement_id=f"{pair.statement_id}/d{position}")
                 yield positive
                 near = _by_nearness(cited, others)
                 for n in dict.fromkeys(min(n, len(near)) for n in ns):
-                    name = f"{identity}/{example.lang}/nearest{n}"
+                    name = f"{pair.statement_id}/{ending}/nearest{n}"
                     yield irrelevant(positive, name, [near[n - 1]], f"nearest_{n}:{statement.kind}")
 
 

@@ -52,12 +52,9 @@ class SourceRow:
 
 def is_hub(path: str | Path) -> bool:
     """Whether a path is a hub id, or a folder laid out as a dataset of the hub, and not the name of a file."""
-    file = Path(path)
-    return not file.is_file() and file.suffix not in _FILES and (file.is_dir() or _is_hub_id(str(path)))
-
-
-def _is_hub_id(path: str) -> bool:
-    return path.count("/") == 1 and not path.startswith((".", "/"))
+    file, text = Path(path), str(path)
+    hub_id = text.count("/") == 1 and not text.startswith((".", "/"))
+    return not file.is_file() and file.suffix not in _FILES and (file.is_dir() or hub_id)
 
 
 def hub_splits(

@@ -16,9 +16,14 @@ Item = TypeVar("Item")
 SHARES: Mapping[str, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
 
+def number_of(key: str) -> int:
+    """A number below 2**64 for a key: the same in every run, evenly spread."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
+
+
 def split_of(group: str, shares: Mapping[str, float] = SHARES) -> str:
     """The split a group falls into: a hash of its name against cumulative shares, the same in every run."""
-    position = int.from_bytes(hashlib.sha256(group.encode()).digest()[:8], "big") / 2**64 * sum(shares.values())
+    position = number_of(group) / 2**64 * sum(shares.values())
     for name, share in shares.items():
         position -= share
         if position < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,10 +17,11 @@ from citeverifier.data.claims import load_attributionbench, load_factcg, load_ge
 from citeverifier.data.fever import load_fever
 from citeverifier.data.pair_recipes import BELOW_FULL, FULL, NONE, PARTIAL, Interval
 from citeverifier.data.splits import in_split
-from citeverifier.records import Document, Pair, RecordError, Support, pair_to_json, write_jsonl
+from citeverifier.records import Document, Pair, RecordError, Support, pair_to_json
 
 Loader = Callable[..., list[Pair]]
 Row = dict[str, Any]
+Write = Callable[..., Path]
 
 
 def fever(claim: str, label: str, *evidence: tuple[str, int, str]) -> Row:
@@ -36,8 +38,8 @@ def wice(claim: str, evidence: list[str], label: str, identity: str = "dev1") ->
     return {"label": label, "claim": claim, "evidence": evidence, "meta": {"id": identity, "claim_title": "T"}}
 
 
-def attributionbench(claim: str, references: list[str], label: str, question: str = "Who sings?") -> Row:
-    said = {"question": question, "claim": claim, "references": references, "attribution_label": label}
+def attributionbench(claim: str, references: list[str], label: str) -> Row:
+    said = {"question": "Who sings?", "claim": claim, "references": references, "attribution_label": label}
     return said | {"src_dataset": "ExpertQA", "id": "ExpertQA_1"}
 
 
@@ -48,17 +50,12 @@ def gensearch(statement: str, label: Any, text: str = "A page.", **more: Any) ->
         "response": "The Vistula [1][2]. It is old [1].",
         "statement": statement,
     }
-    source = {"source_title": "Page title", "source_content_title": None, "source_text": text, "source_raw_text": text}
-    judged = {
-        "source_supports_statement": label,
-        "source_localized_evidence": None,
-        "source_url": "https://example.org",
-    }
-    return said | source | judged | more
+    source = {"source_title": "Page title", "source_content_title": None, "source_text": text}
+    return said | source | {"source_supports_statement": label, "source_localized_evidence": None} | more
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Callable[..., Path]:
+def file(tmp_path: Path) -> Write:
     """A file of rows, in the form that the sources are published in."""
 
     def write(*rows: Row) -> Path:
@@ -72,8 +69,6 @@ def file(tmp_path: Path) -> Callable[..., Path]:
 def interval(pair: Pair) -> tuple[Support | None, Support | None]:
     return pair.support_min, pair.support_max
 
-
-# --- labels -----------------------------------------------------------------------------------------------------------
 
 LABELS: list[tuple[Loader, Row, Interval]] = [
     (load_fever, fever("C.", "SUPPORTS", ("P", 0, "S.")), FULL),
@@ -92,9 +87,7 @@ LABELS: list[tuple[Loader, Row, Interval]] = [
 
 
 @pytest.mark.parametrize(("load", "row", "label"), LABELS)
-def test_an_interval_says_no_more_than_the_label(
-    load: Loader, row: Row, label: Interval, file: Callable[..., Path]
-) -> None:
+def test_an_interval_says_no_more_than_the_label(load: Loader, row: Row, label: Interval, file: Write) -> None:
     (pair,) = load(file(row))
     assert interval(pair) == label
     assert (pair.statement, [document.text for document in pair.documents], pair.lang) == ("C.", ["S."], "en")
@@ -111,52 +104,34 @@ def test_an_interval_says_no_more_than_the_label(
         (load_gensearch, LABELS[9][1], "source_supports_statement", "unclear", "source_text"),
     ],
 )
-def test_a_bad_row_says_where_and_what(
-    load: Loader, good: Row, label: str, bad: Any, column: str, file: Callable[..., Path]
-) -> None:
+def test_a_bad_row_says_where_and_what(load: Loader, good: Row, label: str, bad: Any, column: str, file: Write) -> None:
     path = file(good, good | {label: bad})
-    with pytest.raises(RecordError) as raised:
+    said = rf"^{re.escape(str(path))}:2: key {label!r}: expected one of .*, got {bad!r}$"
+    with pytest.raises(RecordError, match=said):
         load(path)
-    assert str(raised.value).startswith(f"{path}:2: key {label!r}: expected one of ")
-    assert str(raised.value).endswith(f", got {bad!r}")
     path = file(good, {name: value for name, value in good.items() if name != column})
-    with pytest.raises(RecordError, match=rf":2: key '{column}': expected a value, got a row with ") as raised:
+    with pytest.raises(RecordError, match=rf"^{path}:2: key '{column}': expected a value, got a row with "):
         load(path)
-    assert str(path) in str(raised.value)
 
 
-# --- FEVER ------------------------------------------------------------------------------------------------------------
-
-
-def test_fever_sentences_of_a_page_form_a_document(file: Callable[..., Path]) -> None:
-    (pair,) = load_fever(
-        file(
-            fever(
-                " It was shot in Rome . ",
-                "SUPPORTS",
-                ("The_Paper_-LRB-1994_film-RRB-", 3, "The Paper -LRB- 1994 -RRB- is a film , he said ."),
-                ("Rome-COLON-_Open_City", 0, "Rome 's streets `` are '' -LSB- so -RSB- old ; it is n't new ."),
-                ("The_Paper_-LRB-1994_film-RRB-", 7, "It was shot in Rome ."),
-            )
-        )
-    )
+def test_fever_sentences_of_a_page_form_a_document(file: Write) -> None:
+    row = fever(
+        " It was shot in Rome . ", "SUPPORTS",
+        ("The_Paper_-LRB-1994_film-RRB-", 3, "The Paper -LRB- 1994 -RRB- is a film , he said ."),
+        ("Rome-COLON-_Open_City", 0, "Rome 's streets `` are '' -LSB- so -RSB- old ; it is n't new ."),
+        ("The_Paper_-LRB-1994_film-RRB-", 7, "It was shot in Rome ."),
+    )  # fmt: skip
+    (pair,), (bare,) = load_fever(file(row)), load_fever(file(row), titles=False)
     assert pair.statement == "It was shot in Rome ."
     assert pair.documents == (
         Document("The Paper (1994 film)", "The Paper (1994) is a film, he said. It was shot in Rome."),
         Document("Rome: Open City", "Rome's streets \"are\" [so] old; it isn't new."),
     )
     assert (pair.id, pair.statement_id, pair.kind, pair.context) == ("fever:1", "fever:1", "labelled:fever", None)
+    assert bare == replace(pair, documents=tuple(Document("", document.text) for document in pair.documents))
 
 
-def test_fever_documents_may_come_without_titles(file: Callable[..., Path]) -> None:
-    written = file(fever("C.", "SUPPORTS", ("One", 0, "S."), ("Two", 1, "T.")))
-    (pair,), (bare,) = load_fever(written), load_fever(written, titles=False)
-    assert [document.title for document in pair.documents] == ["One", "Two"]
-    assert bare.documents == (Document("", "S."), Document("", "T."))
-    assert bare.group == pair.group
-
-
-def test_fever_claims_that_share_a_page_share_a_group(file: Callable[..., Path]) -> None:
+def test_fever_claims_that_share_a_page_share_a_group(file: Write) -> None:
     claims = [
         fever("A.", "SUPPORTS", ("One", 0, "S.")),
         fever("B.", "REFUTES", ("Two", 0, "S."), ("Three", 0, "T.")),
@@ -164,11 +139,10 @@ def test_fever_claims_that_share_a_page_share_a_group(file: Callable[..., Path])
         fever("D.", "SUPPORTS", ("Three", 4, "S."), ("One", 0, "T.")),
     ]
     groups = [pair.group for pair in load_fever(file(*claims))]
-    assert groups[0] == groups[1] == groups[3] == "fever:One"
-    assert groups[2] == "fever:Four"
+    assert groups == ["fever:One", "fever:One", "fever:Four", "fever:One"]
 
 
-def test_fever_evidence_that_is_counted_otherwise_or_long(file: Callable[..., Path]) -> None:
+def test_fever_evidence_that_is_counted_otherwise_or_long(file: Write) -> None:
     otherwise = fever("A.", "SUPPORTS", ("One", 0, "S."), ("Two", 0, "T.")) | {"pars": ["S. T. U."]}
     longer, long = (fever("B.", "SUPPORTS", *(("One", i, f"S{i}.") for i in range(count))) for count in (4, 3))
     one_page, kept = load_fever(file(otherwise, longer, long))
@@ -176,10 +150,7 @@ def test_fever_evidence_that_is_counted_otherwise_or_long(file: Callable[..., Pa
     assert (kept.id, kept.statement) == ("fever:3", "B.")
 
 
-# --- the others -------------------------------------------------------------------------------------------------------
-
-
-def test_factcg_claims_and_documents_tie_a_group(file: Callable[..., Path]) -> None:
+def test_factcg_claims_and_documents_tie_a_group(file: Write) -> None:
     rows = [
         factcg("Claim one.", "Document.", 1),
         factcg("Claim one.", "Document, altered.", 0),
@@ -187,11 +158,10 @@ def test_factcg_claims_and_documents_tie_a_group(file: Callable[..., Path]) -> N
         factcg("Claim three.", "Another.", 1),
     ]
     groups = [pair.group for pair in load_factcg(file(*rows))]
-    assert len(set(groups[:3])) == 1
-    assert groups[3] != groups[0]
+    assert groups[0] == groups[1] == groups[2] != groups[3]
 
 
-def test_wice_evidence_forms_one_document_under_its_title(file: Callable[..., Path]) -> None:
+def test_wice_evidence_forms_one_document_under_its_title(file: Write) -> None:
     rows = [
         wice("A.", ["(meta data) TITLE: About Us", "Skip to content", "(meta data) We sell books."], "supported"),
         wice("B.", ["We sell books.", "TITLE: not one"], "not_supported", "dev2"),
@@ -206,7 +176,15 @@ def test_wice_evidence_forms_one_document_under_its_title(file: Callable[..., Pa
     assert [pair.group for pair in pairs] == ["wice:dev1", "wice:dev2", "wice:dev2"]
 
 
-def test_attributionbench_references_are_documents_and_the_question_is_context(file: Callable[..., Path]) -> None:
+def test_wice_evidence_is_what_any_annotator_chose(file: Write) -> None:
+    row = wice("C.", ["(meta data) TITLE: T", "One.", "(meta data) Two.", "Three."], "supported")
+    assert load_wice(file(row | {"supporting_sentences": [[1, 2], [2]]}))[0].evidence == ("One.", "Two.")
+    assert load_wice(file(row))[0].evidence == ()
+    with pytest.raises(RecordError, match=r"1: key 'supporting_sentences': expected numbers below 4, got \[1, 4\]"):
+        load_wice(file(row | {"supporting_sentences": [[1, 4]]}))
+
+
+def test_attributionbench_references_are_documents_and_the_question_is_context(file: Write) -> None:
     references = [
         "Title: A Song\n\nMilira sings it.",
         "Title: Another\nSection: Early years\n\nShe was\n\nborn there.",
@@ -224,7 +202,26 @@ def test_attributionbench_references_are_documents_and_the_question_is_context(f
     assert pair.group == "attributionbench:Who sings?"
 
 
-# --- splits and padding -----------------------------------------------------------------------------------------------
+def test_gensearch_citations_of_a_statement_belong_together(file: Write) -> None:
+    path = file(
+        gensearch("The Vistula.", "complete_support", source_localized_evidence="It is long.\n\n Longest of all. "),
+        gensearch("The Vistula.", "partial_support", source_content_title="Rivers"),
+        gensearch("It is old.", "no_support"),
+        gensearch("The Oder.", "no_support", query="Another?"),
+    )
+    first, second, third, fourth = load_gensearch(path)
+    assert first.statement_id == second.statement_id != third.statement_id
+    assert first.example == third.example != fourth.example
+    assert (first.group == third.group, first.group == fourth.group) == (True, False)
+    assert (first.evidence, second.evidence) == (("It is long.", "Longest of all."), ())
+    assert [pair.documents[0].title for pair in (first, second)] == ["Page title", "Rivers"]
+    assert (first.context, first.kind) == ("Which river is longest?", "labelled:gensearch")
+
+
+def test_gensearch_pages_without_text_are_counted(file: Write, caplog: pytest.LogCaptureFixture) -> None:
+    rows = [gensearch("A.", "complete_support"), gensearch("B.", "no_support", " "), gensearch("C.", "no_support", "")]
+    assert len(load_gensearch(file(*rows))) == 1
+    assert "2 citations of pages without text left out" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -234,9 +231,7 @@ def test_attributionbench_references_are_documents_and_the_question_is_context(f
         (load_factcg, lambda i: factcg(f"Claim {i // 2}.", f"Document {i}.", 1)),
     ],
 )
-def test_splits_by_group_and_padding_by_other_groups(
-    load: Loader, row: Callable[[int], Row], file: Callable[..., Path]
-) -> None:
+def test_splits_by_group_and_padding_by_other_groups(load: Loader, row: Callable[[int], Row], file: Write) -> None:
     path = file(*(row(i) for i in range(200)))
     shares = {"train": 0.6, "dev": 0.4}
     pairs = load(path)
@@ -251,9 +246,6 @@ def test_splits_by_group_and_padding_by_other_groups(
     assert {document for pair in padded for document in pair.documents} <= known  # none crosses from dev
 
 
-# --- the real files ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("load", "name", "labels"),
     [
@@ -261,11 +253,7 @@ def test_splits_by_group_and_padding_by_other_groups(
         (load_factcg, "factcg/CG2C_doc.jsonl.gz", {FULL: 1034, BELOW_FULL: 1034}),
         (load_wice, "wice/wice_dev.jsonl.gz", {FULL: 115, PARTIAL: 191, NONE: 43}),
         (load_wice, "wice/oracle_chunks_claim_dev.jsonl.gz", {FULL: 342, PARTIAL: 576, NONE: 125}),
-        (
-            load_attributionbench,
-            "attributionbench/dev_all_subset_balanced.jsonl.gz",
-            {FULL: 599, BELOW_FULL: 599},
-        ),
+        (load_attributionbench, "attributionbench/dev_all_subset_balanced.jsonl.gz", {FULL: 599, BELOW_FULL: 599}),
     ],
 )
 def test_real_files_give_a_pair_a_row(load: Loader, name: str, labels: dict[Interval, int], real_data: Path) -> None:
@@ -275,49 +263,9 @@ def test_real_files_give_a_pair_a_row(load: Loader, name: str, labels: dict[Inte
     assert all(pair.statement and any(document.text for document in pair.documents) for pair in pairs)
 
 
-# --- generative search engines ---------------------------------------------------------------------------------------
-
-
-def test_gensearch_citations_of_a_statement_belong_together(file: Callable[..., Path]) -> None:
-    path = file(
-        gensearch("The Vistula.", "complete_support", source_localized_evidence="It is long.\n\n Longest of all. "),
-        gensearch("The Vistula.", "partial_support", source_content_title="Rivers"),
-        gensearch("It is old.", "no_support"),
-        gensearch("The Oder.", "no_support", query="Another?"),
-    )
-    first, second, third, fourth = load_gensearch(path)
-    assert [interval(pair) for pair in (first, second, third)] == [FULL, PARTIAL, NONE]
-    assert first.statement_id == second.statement_id != third.statement_id
-    assert first.example == third.example != fourth.example
-    assert (first.group == third.group, first.group == fourth.group) == (True, False)
-    assert (first.evidence, second.evidence) == (("It is long.", "Longest of all."), ())
-    assert [pair.documents[0].title for pair in (first, second)] == ["Page title", "Rivers"]
-    assert (first.context, first.kind) == ("Which river is longest?", "labelled:gensearch")
-
-
-def test_gensearch_pages_without_text_are_counted(file: Callable[..., Path], caplog: pytest.LogCaptureFixture) -> None:
-    rows = [gensearch("A.", "complete_support"), gensearch("B.", "no_support", " "), gensearch("C.", "no_support", "")]
-    assert len(load_gensearch(file(*rows))) == 1
-    assert "2 citations of pages without text left out" in caplog.text
-
-
-def test_wice_evidence_is_what_any_annotator_chose(file: Callable[..., Path]) -> None:
-    row = wice("C.", ["(meta data) TITLE: T", "One.", "(meta data) Two.", "Three."], "supported")
-    pair = load_wice(file(row | {"supporting_sentences": [[1, 2], [2]]}))[0]
-    assert pair.evidence == ("One.", "Two.")
-    assert load_wice(file(row))[0].evidence == ()
-    with pytest.raises(RecordError, match=r"1: key 'supporting_sentences': expected numbers below 4, got \[1, 4\]"):
-        load_wice(file(row | {"supporting_sentences": [[1, 4]]}))
-
-
-# --- pair files -------------------------------------------------------------------------------------------------------
-
-
-def test_natural_sources_are_pair_files_by_name(tmp_path: Path, pairs: list[Pair]) -> None:
+def test_natural_sources_are_pair_files_by_name(tmp_path: Path, pairs: list[Pair], file: Write) -> None:
     many = [replace(pair, id=f"{pair.id}-{i}", group=f"g{i}") for i, pair in enumerate(pairs * 5)]
-    write_jsonl(tmp_path / "rivers.jsonl", map(pair_to_json, many))
-    packed = tmp_path / "rivers.jsonl.gz"
-    packed.write_bytes(gzip.compress((tmp_path / "rivers.jsonl").read_bytes()))
+    file(*map(pair_to_json, many)).rename(tmp_path / "rivers.jsonl.gz")
     assert load_natural("rivers", tmp_path, None) == many
     parts = [load_natural("rivers", tmp_path, role) for role in ("train", "dev", "test")]
     assert sorted(pair.id for part in parts for pair in part) == sorted(pair.id for pair in many)

@@ -14,6 +14,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from citeverifier.data.close_reading import FOLDER, SHARES, load_close_reading, pairs_of
+from citeverifier.data.pair_recipes import BELOW_FULL, FULL, PARTIAL
 from citeverifier.metrics.decisions import auroc
 from citeverifier.records import LANGUAGES, Pair, Support, read_jsonl
 from citeverifier.text.words import words
@@ -22,7 +23,6 @@ WORDINGS = ("close", "plain")
 CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
 TURNED = CARD.partition("*turned*")[2].partition("All are split")[0]
 OVERLAP = {"close": (0.38, 0.55), "plain": (0.45, 0.62)}  # a quarter of the plain twins have a word of their own
-BELOW = (Support.NONE, Support.PARTIAL)
 SPLITS = ("train", "dev", "test")
 
 
@@ -47,33 +47,29 @@ def test_a_line_becomes_its_pairs() -> None:
         {"lang": "en", "text": "It was full.", "support": "untold"},
     ]  # fmt: skip
     pairs = list(pairs_of({"lang": "en", "documents": documents, "statements": statements}))
-    full = (Support.FULL, Support.FULL)
     read = [
         (pair.id.split("/", 1)[1], pair.kind, len(pair.documents), (pair.support_min, pair.support_max))
         for pair in pairs
     ]
     assert read == [
-        ("0", "close_reading:date", 2, full),
-        ("0/corrupted", "twin_close_reading:date", 2, BELOW),
-        ("0/0", "close_reading:date", 1, full),
-        ("0/corrupted/0", "twin_close_reading:date", 1, BELOW),
-        ("1", "close_reading:order", 2, full),
-        ("1/corrupted", "twin_close_reading:order", 2, BELOW),
-        ("1/1", "close_reading:order", 1, BELOW),
-        ("2", "close_reading:partial", 2, (Support.PARTIAL, Support.PARTIAL)),
-        ("3", "close_reading:untold", 2, BELOW),
+        ("0", "close_reading:date", 2, FULL),
+        ("0/corrupted", "twin_close_reading:date", 2, BELOW_FULL),
+        ("0/0", "close_reading:date", 1, FULL),
+        ("0/corrupted/0", "twin_close_reading:date", 1, BELOW_FULL),
+        ("1", "close_reading:order", 2, FULL),
+        ("1/corrupted", "twin_close_reading:order", 2, BELOW_FULL),
+        ("1/1", "close_reading:order", 1, BELOW_FULL),
+        ("2", "close_reading:partial", 2, PARTIAL),
+        ("3", "close_reading:untold", 2, BELOW_FULL),
     ]
     assert [pair.lang for pair in pairs[4:6]] == ["pl", "pl"]
     assert pairs[2].documents[0].title == "Harbour"
 
 
 def test_of_a_passage_told_twice_each_text_is_true_once() -> None:
-    passage = {
-        "lang": "en",
-        "documents": [{"title": "Cup", "text": "Ilk beat Bray."}],
-        "turned": [{"title": "Cup", "text": "Bray was too fast for Ilk."}],
-        "statements": [{"lang": "en", "text": "Ilk won.", "twin": "Bray won.", "kind": "role"}],
-    }
+    documents, turned = ([{"title": "Cup", "text": text}] for text in ("Ilk beat Bray.", "Bray was too fast for Ilk."))
+    statements = [{"lang": "en", "text": "Ilk won.", "twin": "Bray won.", "kind": "role"}]
+    passage = {"lang": "en", "documents": documents, "turned": turned, "statements": statements}
     read = [
         (pair.id.split("/", 1)[1], pair.statement, pair.documents[0].text[:3], pair.kind, pair.support_min)
         for pair in pairs_of(passage)
@@ -125,17 +121,13 @@ def test_ids_are_unique_and_twins_differ(wording: str) -> None:
 
 
 def test_splits_and_wordings_share_no_passage() -> None:
-    splits = [[loaded(split, wording) for split in SPLITS] for wording in WORDINGS]
-    for wording, parts in zip(WORDINGS, splits, strict=True):
+    texts: list[set[str]] = []
+    for wording in WORDINGS:
+        parts = [loaded(split, wording) for split in SPLITS]
         assert sum(pair.support_max != Support.NONE for part in parts for pair in part) == len(loaded(None, wording))
-    parts = [close + plain for close, plain in zip(*splits, strict=True)]
-    texts = [{document.text for pair in part for document in pair.documents} for part in parts]
-    assert not texts[0] & texts[1]
-    assert not (texts[0] | texts[1]) & texts[2]
-    close, plain = (
-        {document.text for pair in loaded(None, wording) for document in pair.documents} for wording in WORDINGS
-    )
-    assert not close & plain
+        texts += [{document.text for pair in part for document in pair.documents} for part in parts]
+    assert len(texts) == 6
+    assert sum(map(len, texts)) == len(set.union(*texts))
 
 
 def test_training_and_dev_have_irrelevant_passages_too() -> None:

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from citeverifier.data.corpus import find_files, read_blocks
+from citeverifier.records import write_jsonl
 
 
 def row(number: int) -> dict[str, Any]:
@@ -21,20 +22,16 @@ def row(number: int) -> dict[str, Any]:
     return {"id": f"p{number}", "lang": "en", "statement": f"Statement {number}.", "documents": documents, "extra": 1}
 
 
-def write_parquet(path: Path, count: int, group: int) -> None:
-    pq.write_table(pa.Table.from_pylist([row(n) for n in range(1, count + 1)]), path, row_group_size=group)
-
-
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 60), st.integers(1, 25), st.integers(1, 25), st.booleans())
 def test_blocks_hold_every_row_once_and_in_order(
     tmp_path: Path, count: int, group: int, size: int, columns: bool
 ) -> None:
-    file = tmp_path / ("in.parquet" if columns else "in.jsonl")
+    file, rows = tmp_path / ("in.parquet" if columns else "in.jsonl"), [row(n) for n in range(1, count + 1)]
     if columns:
-        write_parquet(file, count, group)
+        pq.write_table(pa.Table.from_pylist(rows), file, row_group_size=group)
     else:
-        file.write_text("".join(json.dumps(row(n)) + "\n" for n in range(1, count + 1)))
+        write_jsonl(file, rows)
     blocks = list(read_blocks(file, size))
     assert [len(block) for block in blocks] == [min(size, count - start) for start in range(0, count, size)]
     entries = [entry for block in blocks for entry in block]
@@ -43,15 +40,8 @@ def test_blocks_hold_every_row_once_and_in_order(
 
 
 def test_bad_records_keep_their_place_and_the_rest_goes_on(tmp_path: Path) -> None:
-    lines = [
-        json.dumps(row(1)).encode(),
-        b"",
-        b"{half",
-        b"\xff",
-        b"[]",
-        json.dumps(row(6) | {"documents": []}).encode(),
-        json.dumps(row(7)).encode(),
-    ]
+    first, sixth, last = (json.dumps(each).encode() for each in (row(1), row(6) | {"documents": []}, row(7)))
+    lines = [first, b"", b"{half", b"\xff", b"[]", sixth, last]
     file = tmp_path / "in.jsonl.gz"
     file.write_bytes(gzip.compress(b"\n".join(lines)))
     (block,) = read_blocks(file, 100)
@@ -64,9 +54,8 @@ def test_bad_records_keep_their_place_and_the_rest_goes_on(tmp_path: Path) -> No
 
 
 def test_statement_and_documents_are_enough(tmp_path: Path) -> None:
-    bare = {"statement": "S.", "documents": [{"text": "T."}]}
     file = tmp_path / "bare.jsonl"
-    file.write_text(json.dumps(bare) + "\n")
+    file.write_text('{"statement": "S.", "documents": [{"text": "T."}]}\n')
     ((entry,),) = read_blocks(file, 10, lang="pl")
     assert entry.pair is not None
     assert (entry.pair.id, entry.pair.lang) == ("bare.jsonl:1", "pl")
@@ -93,7 +82,7 @@ def test_columns_that_no_score_depends_on_are_not_read(tmp_path: Path, name: str
 
 def test_a_file_is_taken_once_and_another_format_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_parquet(tmp_path / "a.parquet", 1, 1)
+    (tmp_path / "a.parquet").touch()
     assert find_files(["a.parquet", str(tmp_path / "a.parquet"), "./*.parquet"]) == [Path("a.parquet")]
     for name in ("a.csv", "a.json", "a"):
         (tmp_path / name).touch()
@@ -110,6 +99,6 @@ def test_what_is_no_corpus_is_said(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(ValueError, match="expected the columns statement and documents, got a"):
         list(read_blocks(tmp_path / "other.parquet", 10))
-    write_parquet(tmp_path / "good.parquet", 1, 1)
+    (tmp_path / "good.parquet").touch()
     pattern, name = str(tmp_path / "*.parquet"), str(tmp_path / "good.parquet")
     assert [path.name for path in find_files([name, pattern])] == ["good.parquet", "other.parquet", "text.parquet"]

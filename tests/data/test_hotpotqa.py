@@ -14,7 +14,6 @@ from hub_folders import LAYOUTS, hub_folder
 from citeverifier.data.hotpotqa import (
     HotpotQuestion,
     examples_from_questions,
-    join_sentences,
     load_hotpotqa,
     question_from_row,
     questions_of,
@@ -53,19 +52,8 @@ def hub(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def questions(*rows: dict[str, Any]) -> list[HotpotQuestion]:
-    return [question_from_row(row, "made") for row in rows]
-
-
-def list_questions(path: Path) -> list[HotpotQuestion]:
-    return list(questions_of(read_rows(path)))
-
-
 def made_of(*rows: dict[str, Any], seed: int = 13) -> list[Example]:
-    return examples_from_questions(questions(*rows), seed)
-
-
-# --- reading ----------------------------------------------------------------------------------------------------------
+    return examples_from_questions([question_from_row(row, "made") for row in rows], seed)
 
 
 def test_raw_and_hub_rows_give_the_same_question() -> None:
@@ -110,7 +98,7 @@ def test_malformed_row_says_where_and_what(row: Any, got: str) -> None:
 def test_bad_official_file_is_one_error(content: str | bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "hotpot.json").write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(RecordError, match=message):
-        list_questions(tmp_path / "hotpot.json")
+        list(questions_of(read_rows(tmp_path / "hotpot.json")))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -138,9 +126,6 @@ def test_roles_read_their_files_or_the_hubs_splits(layout: str, tmp_path: Path) 
     assert (ids(folder, "train"), ids(folder, "dev")) == parts
 
 
-# --- statements -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("sentence", "title", "resolved"),
     [
@@ -160,10 +145,6 @@ def test_a_pronoun_subject_becomes_the_title(sentence: str, title: str, resolved
     assert resolve_subject(sentence, title) == resolved
 
 
-def test_two_sentences_as_one() -> None:
-    assert join_sentences("Alpha opened. ", "Beta closed.") == "Alpha opened, and Beta closed."
-
-
 def test_the_statements_of_a_question() -> None:
     # Sentences are near copies, so which of them is drawn hangs on the seed; over seeds every kind turns up.
     seen: Counter[str] = Counter()
@@ -178,6 +159,7 @@ def test_the_statements_of_a_question() -> None:
         assert asked.corrupted.startswith("Who opened the bridge that is 230 m long? ")
         assert "Anna" not in asked.corrupted
         seen[stated.kind] += 1
+        assert (", and " in stated.text, ".," in stated.text) == (stated.kind == "joined", False)
         assert stated.citations == ((3, 7) if stated.kind == "joined" else (stated.evidence[0].document,))
         assert {evidence.document for evidence in stated.evidence} == set(stated.citations)
         for evidence in stated.evidence:
@@ -195,10 +177,8 @@ def test_neither_document_alone_contradicts_another_answer_of_a_comparison() -> 
     row = raw(question="Which is older, Alpha Bridge or Beta Tower?", answer="Beta Tower", type="comparison")
     statement = made_of(row)[0].statements[0]
     assert (statement.kind, statement.altered_in) == ("question_comparison", ())
-    assert (statement.corrupted, statement.edit) == (
-        "Which is older, Alpha Bridge or Beta Tower? Alpha Bridge",
-        "comparison",
-    )
+    assert statement.corrupted == "Which is older, Alpha Bridge or Beta Tower? Alpha Bridge"
+    assert statement.edit == "comparison"
 
 
 def test_faults_of_the_data_set_do_no_harm(caplog: pytest.LogCaptureFixture) -> None:
@@ -226,12 +206,9 @@ def test_questions_tied_by_a_gold_document_share_a_group() -> None:
     assert groups["d"] == "hotpotqa:P"  # the other paragraphs, which all rows share, tie nothing
 
 
-# --- the real file ----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def real_questions(real_data: Path) -> list[HotpotQuestion]:
-    return list_questions(real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz")
+    return list(questions_of(read_rows(real_data / "hotpotqa" / "hotpot_distractor_dev_sample.json.gz")))
 
 
 @pytest.fixture(scope="module")
@@ -263,10 +240,8 @@ def test_real_twins_are_wrong_by_their_documents(real_examples: list[Example]) -
             made += 1
             assert normalise(statement.corrupted) != normalise(statement.text)
             if statement.edit in ("date", "number"):
-                cited = " ".join(
-                    f"{example.documents[i].title} {example.documents[i].text}" for i in statement.citations
-                )
+                cited = [example.documents[i] for i in statement.citations]
                 new = set(words(statement.corrupted)) - set(words(statement.text))
                 assert new
-                assert not new & set(words(cited)), statement
+                assert not new & {word for document in cited for word in words(f"{document.title} {document.text}")}
     assert made > 700

@@ -42,9 +42,6 @@ def interval(pair: Pair) -> tuple[Support | None, Support | None]:
     return pair.support_min, pair.support_max
 
 
-# --- FEVER ------------------------------------------------------------------------------------------------------------
-
-
 def fever(claim: str, label: str, *evidence: tuple[str, str]) -> Row:
     sentences = [[page, str(number), sentence] for number, (page, sentence) in enumerate(evidence)]
     return {"claim": claim, "label": label, "evidence": sentences, "id": "1", "verifiable": "VERIFIABLE"}
@@ -65,8 +62,6 @@ def test_fever_rows_of_the_hub(hub: Write) -> None:
     assert (first.id, first.group, second.group) == ("fever:dev-1", "fever:The_Paper_-LRB-film-RRB-", "fever:Rome")
     assert (second.kind, second.lang) == ("labelled:fever", "en")
     assert [pair.statement for split in ("train", "test") for pair in load_fever(path, split)] == ["T.", "B."]
-    with pytest.raises(ValueError, match="expected a split 'trian', got "):
-        load_fever(path, "trian")
 
 
 def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
@@ -77,9 +72,6 @@ def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
     assert {interval(pair) for pair in padded} == {FULL, NONE}
 
 
-# --- VitaminC ---------------------------------------------------------------------------------------------------------
-
-
 def vitaminc(number: int, label: str) -> Row:
     said = {"claim": " The river is long. ", "evidence": f"It is {number} km long. ", "page": "Vistula"}
     return said | {"unique_id": f"c_{number}", "case_id": "c", "label": label, "revision_type": "real"}
@@ -88,17 +80,24 @@ def vitaminc(number: int, label: str) -> Row:
 def test_vitaminc_evidence_before_and_after_an_edit(hub: Write) -> None:
     path = hub(test=[vitaminc(1, "SUPPORTS"), vitaminc(2, "REFUTES"), vitaminc(3, "NOT ENOUGH INFO")])
     pairs = load_vitaminc(path)
-    assert list(map(interval, pairs)) == [FULL, BELOW_FULL, BELOW_FULL]
-    assert pairs[0].documents == (Document("Vistula", "It is 1 km long."),)
-    assert [pair.id for pair in pairs] == [f"vitaminc:c_{n}" for n in (1, 2, 3)]
-    assert {(pair.example, pair.group, pair.statement) for pair in pairs} == {
-        ("vitaminc:c", "vitaminc:Vistula", "The river is long.")
-    }
-    assert pairs[2].kind == "labelled:vitaminc:not-enough-info"
+    said = "The river is long."
+    assert pairs == [
+        Pair.of(
+            said,
+            [Document("Vistula", f"It is {number} km long.")],
+            id=f"vitaminc:c_{number}",
+            example="vitaminc:c",
+            group="vitaminc:Vistula",
+            kind=f"labelled:vitaminc:{kind}",
+            support=support,
+        )
+        for number, kind, support in (
+            (1, "supports", FULL),
+            (2, "refutes", BELOW_FULL),
+            (3, "not-enough-info", BELOW_FULL),
+        )
+    ]
     assert len(load_vitaminc(path, rows=2)) == 2
-
-
-# --- entailment corpora -----------------------------------------------------------------------------------------------
 
 
 def nli(premise: str, hypothesis: str, label: int | str) -> Row:
@@ -109,9 +108,12 @@ def test_entailment_rows_of_the_hub(hub: Write) -> None:
     rows = [nli(" A man. ", " A person.", 0), nli("A man.", "A father.", 1), nli("A man.", "A dog.", 2)]
     path = hub(train=rows[:1], validation=rows[:2], test=[*rows, nli("A cat.", "A pet.", -1), nli("B.", "C.", 0)])
     pairs = load_nli(path)
-    assert [pair.id for pair in pairs] == ["hub:test-1", "hub:test-2", "hub:test-3", "hub:test-5"]
-    assert list(map(interval, pairs)) == [FULL, BELOW_FULL, BELOW_FULL, FULL]
-    assert [pair.kind.rpartition(":")[2] for pair in pairs[:3]] == ["entailment", "neutral", "contradiction"]
+    assert [(pair.id, pair.kind.rpartition(":")[2], interval(pair)) for pair in pairs] == [
+        ("hub:test-1", "entailment", FULL),
+        ("hub:test-2", "neutral", BELOW_FULL),
+        ("hub:test-3", "contradiction", BELOW_FULL),
+        ("hub:test-5", "entailment", FULL),
+    ]
     assert (pairs[0].statement, pairs[0].documents) == ("A person.", (Document("", "A man."),))
     assert [len(load_nli(path, split)) for split in ("train", "dev", "validation")] == [1, 2, 2]
 
@@ -134,9 +136,6 @@ def test_entailment_rows_as_their_corpora_publish_them(tmp_path: Path) -> None:
         load_nli(str(file))
 
 
-# --- PAWS -------------------------------------------------------------------------------------------------------------
-
-
 def paws(number: int, label: int) -> Row:
     said = {"sentence1": "Verrio taught Lanza , a painter .", "sentence2": "Lanza taught Verrio , a painter ."}
     return {"id": number, **said, "label": label}
@@ -153,9 +152,6 @@ def test_paws_reads_one_of_its_configurations(tmp_path: Path) -> None:
     assert (len(load_paws(path, "train")), len(load_paws(path, rows=2))) == (1, 2)
     with pytest.raises(RecordError, match=r"/test, row 1: key 'label': expected one of 1, 0, got 2"):
         load_paws(hub_folder(tmp_path / "bad", "main", "labeled_final", test=[paws(1, 2)]))
-
-
-# --- LLM-AggreFact ----------------------------------------------------------------------------------------------------
 
 
 def aggrefact(dataset: str, doc: str, claim: str, label: int) -> Row:
@@ -175,8 +171,6 @@ def test_llm_aggrefact_rows_keep_their_dataset(hub: Write) -> None:
     with pytest.raises(ValueError, match="expected a split 'train', got "):
         load_llm_aggrefact(path, "train")
 
-
-# --- RAGTruth ---------------------------------------------------------------------------------------------------------
 
 OUTPUT = "Dr. Nowak opened the bridge.  It is long.\nShips pass."
 
@@ -229,8 +223,6 @@ def test_dev_and_train_are_parts_of_ragtruths_train_split(hub: Write) -> None:
     assert len({pair.example for pair in load_ragtruth(path, "train", {"train": 1.0}, rows=10)}) == 10
 
 
-# --- bad rows of all of them ------------------------------------------------------------------------------------------
-
 FEVER, LABEL = fever("C.", "SUPPORTS", ("P", "S .")), "key 'label': expected one of "
 BAD_ROWS: list[tuple[Callable[..., list[Pair]], Row, Row, str]] = [
     (load_fever, FEVER, {"label": "NEI"}, LABEL + "'SUPPORTS', 'REFUTES', got 'NEI'"),
@@ -251,9 +243,6 @@ def test_a_bad_row_is_named(load: Callable[..., list[Pair]], good: Row, changed:
     path = hub(test=[good, good | changed])
     with pytest.raises(RecordError, match="^" + re.escape(f"{path}/test, row 2: {told}")):
         load(path, "test")
-
-
-# --- HotpotQA ---------------------------------------------------------------------------------------------------------
 
 
 def test_authored_statements_group_their_own_questions_of_the_hub(tmp_path: Path) -> None:

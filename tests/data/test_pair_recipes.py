@@ -29,11 +29,12 @@ from citeverifier.data.pair_recipes import (
     Interval,
     nearest_pairs,
     ordinal_pairs,
-    preceding,
     single_document_pairs,
     with_distractors,
 )
 from citeverifier.records import LEVELS, Document, Example, Pair, Statement, Support, twin_id
+
+EXAMPLES = {(example.id, example.lang): example for example in load_mini()}
 
 
 @cache
@@ -63,9 +64,6 @@ def is_twin(pair: Pair) -> bool:
 def number_of(pair: Pair) -> int:
     """Which of its example's statements a pair is about."""
     return int(twin_id(pair.statement_id).rsplit("/s", 1)[1])
-
-
-# --- no shortcuts -----------------------------------------------------------------------------------------------------
 
 
 def auroc(decided: Sequence[Pair], level: Support, model: Any, features: Any) -> float:
@@ -118,11 +116,10 @@ def test_premises_of_every_label_have_the_same_sizes(source_pairs: list[Pair]) -
 
 
 def test_padding_may_stand_anywhere_in_a_premise() -> None:
-    examples = {(example.id, example.lang): example for example in load_mini()}
     place: Counter[int] = Counter()
-    for pair in ordinal_pairs(examples.values(), cross_lingual=False):
+    for pair in ordinal_pairs(EXAMPLES.values(), cross_lingual=False):
         if pair.kind.startswith("gold:") and len(pair.documents) == 3:
-            example = examples[pair.example, pair.lang]
+            example = EXAMPLES[pair.example, pair.lang]
             citations = example.statements[number_of(pair)].citations
             place.update(i for i, d in enumerate(pair.documents) if example.documents.index(d) not in citations)
     assert set(place) == {0, 1, 2}
@@ -137,9 +134,6 @@ def test_every_statement_has_supported_and_unsupported_premises(source_pairs: li
             (supported if pair.reaches(Support.PARTIAL) else unsupported)[pair.statement_id, pair.lang] += 1
     assert set(unsupported) <= set(supported)
     assert len(unsupported) >= 0.95 * len(supported)
-
-
-# --- labels -----------------------------------------------------------------------------------------------------------
 
 
 def table(statement: Statement, example: Example, pair: Pair) -> Interval:
@@ -170,20 +164,25 @@ def pairs_of(example: Example, seeds: Iterable[int] = range(60), **settings: Any
 def test_labels_of_two_document_statements(kind: str, half: Interval, worked_example: Example) -> None:
     statement = replace(worked_example.statements[0], kind=kind)
     example = replace(worked_example, statements=(statement,))
-    labels: dict[str, set[Interval]] = {}
+    expected = {  # the label, and which of the cited documents a premise holds
+        "gold": (FULL, [{0, 1}]),
+        "half": (half, [{0}, {1}]),
+        "irrelevant_near": (NONE, [set()]),
+        "twin_altered": (NONE, [{0}]),
+        "twin_other": (BELOW_FULL, [{1}]),
+        "twin_all": (BELOW_FULL, [{0, 1}]),
+    }
+    seen = set()
     for pair in pairs_of(example):
-        cited = {i for i in statement.citations if example.documents[i] in pair.documents}
         how = pair.kind.split(":")[0]
-        labels.setdefault(how, set()).add(interval(pair))
+        seen.add(how)
+        label, holding = expected[how]
+        assert interval(pair) == label == table(statement, example, pair)
+        assert {i for i in statement.citations if example.documents[i] in pair.documents} in holding
         assert pair.statement == (statement.corrupted if is_twin(pair) else statement.text)
         assert is_twin(pair) == how.startswith("twin")
         assert len(set(pair.documents)) == len(pair.documents) <= 3
-        holding = {"gold": [{0, 1}], "half": [{0}, {1}], "irrelevant_near": [set()],
-                   "twin_altered": [{0}], "twin_other": [{1}], "twin_all": [{0, 1}]}  # fmt: skip
-        assert cited in holding[how]
-        assert interval(pair) == table(statement, example, pair)
-    assert labels == {"gold": {FULL}, "half": {half}, "irrelevant_near": {NONE},
-                      "twin_altered": {NONE}, "twin_other": {BELOW_FULL}, "twin_all": {BELOW_FULL}}  # fmt: skip
+    assert seen == set(expected)
 
 
 @pytest.mark.parametrize(("altered_in", "how", "label"), [((4,), "altered", NONE), ((), "all", BELOW_FULL)])
@@ -202,14 +201,14 @@ def test_labels_of_one_document_statements(
 
 def test_a_comparison_turned_round_that_no_document_contradicts_alone(worked_example: Example) -> None:
     statement = replace(worked_example.statements[0], kind="comparison", altered_in=())
-    twins = [p for p in pairs_of(replace(worked_example, statements=(statement,))) if is_twin(p)]
-    assert {interval(pair) for pair in twins} == {BELOW_FULL}
-    assert {pair.kind.split(":")[0] for pair in twins} == {"twin_other", "twin_all"}
+    twins = [pair for pair in pairs_of(replace(worked_example, statements=(statement,))) if is_twin(pair)]
+    labels = {(pair.kind.split(":")[0], interval(pair)) for pair in twins}
+    assert labels == {("twin_other", BELOW_FULL), ("twin_all", BELOW_FULL)}
 
 
 def test_counts_of_a_statement(worked_example: Example) -> None:
-    for pairs in (list(ordinal_pairs([worked_example], seed=seed)) for seed in range(20)):
-        hows = Counter(pair.kind.split("_")[0].split(":")[0] for pair in pairs)
+    for seed in range(20):
+        hows = Counter(pair.kind.split("_")[0].split(":")[0] for pair in ordinal_pairs([worked_example], seed=seed))
         # Without documents of other groups a far irrelevant premise is made from near ones.
         assert hows == {"gold": 2, "half": 1, "irrelevant": 1, "twin": 1}
     lonely = replace(worked_example, statements=(replace(worked_example.statements[0], corrupted=None),))
@@ -220,53 +219,34 @@ def test_counts_of_a_statement(worked_example: Example) -> None:
 
 
 def test_bundled_labels_follow_the_table() -> None:
-    examples = {(example.id, example.lang): example for example in load_mini()}
-    languages = {document.text: example.lang for example in examples.values() for document in example.documents}
+    source_of = {document.text: example for example in EXAMPLES.values() for document in example.documents}
+    far = 0
     for pair in mini_pairs():
-        number = number_of(pair)
-        source = examples[pair.example, languages[pair.documents[0].text]]
-        statement = source.statements[number]
+        source = EXAMPLES[pair.example, source_of[pair.documents[0].text].lang]
         if pair.kind.startswith("irrelevant_far"):
-            assert not set(pair.documents) & set(source.documents)
+            far += 1
+            assert all(source_of[document.text].group != pair.group for document in pair.documents)
         else:
             assert set(pair.documents) <= set(source.documents)
-        assert interval(pair) == table(statement, source, pair), pair.id
-
-
-def test_far_documents_are_of_another_group() -> None:
-    group = {document.text: example.group for example in load_mini() for document in example.documents}
-    far = [pair for pair in mini_pairs() if pair.kind.startswith("irrelevant_far")]
-    assert len(far) > 100
-    assert all(group[document.text] != pair.group for pair in far for document in pair.documents)
+        assert interval(pair) == table(source.statements[number_of(pair)], source, pair), pair.id
+    assert far > 100
     assert not [p for p in ordinal_pairs(load_mini("dev"), far_share=0.0) if p.kind.startswith("irrelevant_far")]
-
-
-# --- context, languages -----------------------------------------------------------------------------------------------
 
 
 def test_a_share_of_the_pairs_carries_context() -> None:
     with_context = [pair for pair in mini_pairs() if pair.context is not None]
     assert len(with_context) / len(mini_pairs()) == pytest.approx(0.3, abs=0.05)
-    shares = {
-        share: sum(p.context is not None for p in ordinal_pairs(load_mini("dev"), context_share=share))
-        for share in (0.0, 1.0)
-    }
-    assert shares == {0.0: 0, 1.0: len(list(ordinal_pairs(load_mini("dev"), context_share=1.0)))}
-    examples = {(example.id, example.lang): example for example in load_mini()}
-    for pair in with_context:
-        number = number_of(pair)
-        assert pair.context == preceding(examples[pair.example, pair.lang], number)
-
-
-def test_context_is_the_question_and_what_was_said_before() -> None:
-    example = next(example for example in load_mini() if len(example.statements) == 3)
-    first, second, _ = (statement.text for statement in example.statements)
-    assert preceding(example, 0) == example.question
-    assert preceding(example, 2) == f"{example.question} {first} {second}"
+    for share in (0.0, 1.0):
+        made = ordinal_pairs(load_mini("dev"), context_share=share)
+        assert {pair.context is not None for pair in made} == {share > 0}
+    for pair in with_context:  # the question and the statements before
+        example = EXAMPLES[pair.example, pair.lang]
+        before = [statement.text for statement in example.statements[: number_of(pair)]]
+        assert pair.context == " ".join([example.question, *before])
 
 
 def test_statements_meet_the_documents_of_both_languages() -> None:
-    languages = {document.text: example.lang for example in load_mini() for document in example.documents}
+    languages = {document.text: example.lang for example in EXAMPLES.values() for document in example.documents}
     met: Counter[tuple[str, str]] = Counter()
     for pair in mini_pairs():
         (premise,) = {languages[document.text] for document in pair.documents}
@@ -279,54 +259,33 @@ def test_statements_meet_the_documents_of_both_languages() -> None:
     assert all(pair.lang == languages[document.text] for pair in alone for document in pair.documents)
 
 
-# --- seed, order, streaming -------------------------------------------------------------------------------------------
-
 Recipe = Callable[..., Iterator[Pair]]
 
 
-@pytest.mark.parametrize("recipe", [ordinal_pairs, single_document_pairs])
-def test_pairs_follow_the_seed_and_the_order_of_the_examples(recipe: Recipe) -> None:
+# What is needed for the first pair: both languages of an id, and the next example, which shows that the id is over.
+@pytest.mark.parametrize(("recipe", "needed"), [(ordinal_pairs, 3), (single_document_pairs, 1)])
+def test_pairs_stream_and_follow_the_seed_and_the_order_of_the_examples(recipe: Recipe, needed: int) -> None:
     examples = load_mini("dev")
     assert list(recipe(examples, seed=7)) == list(recipe(iter(examples), seed=7))
     assert list(recipe(examples, seed=7)) != list(recipe(examples, seed=8))
     pairs = list(recipe(load_mini()))
     assert len({pair.id for pair in pairs}) == len(pairs)
     assert list(dict.fromkeys(pair.example for pair in pairs)) == [example.id for example in load_mini(None, "en")]
-
-
-def counted(examples: Sequence[Any], taken: list[Any]) -> Iterator[Any]:
-    for example in examples:
-        taken.append(example)
-        yield example
-
-
-@pytest.mark.parametrize(("recipe", "needed"), [(ordinal_pairs, 3), (single_document_pairs, 1)])
-def test_pairs_stream(recipe: Recipe, needed: int) -> None:
-    # Both languages of an id, and the next example, which shows that the id is over.
-    taken: list[Any] = []
-    assert next(recipe(counted(load_mini(), taken))).example == taken[0].id
-    assert len(taken) == needed
-    padded: list[Any] = []
-    assert len(list(islice(with_distractors(counted(claims(50), padded)), 10))) == 10
-    assert len(padded) <= 10
-
-
-# --- the paper's recipe -----------------------------------------------------------------------------------------------
+    left = iter(examples)
+    assert next(recipe(left)).example == examples[0].id
+    assert list(left) == examples[needed:]
 
 
 def test_the_papers_pairs_come_in_three_equal_kinds() -> None:
-    examples = {(example.id, example.lang): example for example in load_mini()}
-    pairs = list(single_document_pairs(examples.values()))
+    pairs = list(single_document_pairs(EXAMPLES.values()))
     hows = Counter(pair.kind.split(":")[0] for pair in pairs)
     assert set(hows) == {"supported", "irrelevant", "perturbed"}
     assert len(set(hows.values())) == 1
     assert hows["supported"] > 300
     for pair in pairs:
-        number = number_of(pair)
-        example = examples[pair.example, pair.lang]
-        statement = example.statements[number]
-        (document,) = pair.documents
-        position = example.documents.index(document)
+        example = EXAMPLES[pair.example, pair.lang]
+        statement = example.statements[number_of(pair)]
+        position = example.documents.index(*pair.documents)
         how = pair.kind.split(":")[0]
         among = {"supported": position in statement.citations, "perturbed": position in statement.altered_in}
         assert among.get(how, position not in statement.citations)
@@ -340,9 +299,6 @@ def test_a_statement_that_cannot_give_all_three_gives_none(change: dict[str, Any
     assert len(list(single_document_pairs([worked_example]))) == 3
     changed = replace(worked_example, statements=(replace(worked_example.statements[0], **change),))
     assert list(single_document_pairs([changed])) == []
-
-
-# --- padding of natural sources ---------------------------------------------------------------------------------------
 
 
 def claims(count: int) -> list[Pair]:
@@ -370,6 +326,9 @@ def test_natural_pairs_are_padded_by_documents_of_other_groups() -> None:
     sizes = Counter(len(pair.documents) for pair in padded)
     assert set(sizes) == {1, 2, 3}
     assert min(sizes.values()) > 0.25 * len(padded)
+    left = iter(claims(50))
+    assert len(list(islice(with_distractors(left), 10))) == 10
+    assert len(list(left)) >= 40
 
 
 def test_supported_natural_pairs_are_followed_by_irrelevant_ones() -> None:
@@ -382,8 +341,6 @@ def test_supported_natural_pairs_are_followed_by_irrelevant_ones() -> None:
         assert (pair.statement, pair.kind, interval(pair)) == (before.statement, "irrelevant_far:made", NONE)
         assert all(document.title != pair.group for document in pair.documents)
 
-
-# --- nearest_pairs ----------------------------------------------------------------------------------------------------
 
 RIVERS = (
     Document("Vistula", "The Vistula is a long river of Poland."),
@@ -402,8 +359,5 @@ def test_negatives_come_nearer_as_n_falls() -> None:
     assert {pair.reaches(Support.PARTIAL) for pair in negatives} == {False}
     assert len({pair.id for pair in (positive, *negatives)}) == 4
     assert {pair.statement_id for pair in (positive, *negatives)} == {"e/s0/d0"}
-
-
-def test_numbers_below_one_are_refused() -> None:
     with pytest.raises(ValueError, match=r"ns: expected numbers from 1, got \[0\]"):
         list(nearest_pairs([RIVER_EXAMPLE], ns=(0,)))

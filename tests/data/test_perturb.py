@@ -21,9 +21,6 @@ def perturbed(text: str, cited: str, lang: str, context: str = "") -> list[Pertu
     return [perturb(text, cited=cited, context=context or cited, lang=lang, rng=random.Random(seed)) for seed in SEEDS]
 
 
-# --- each rule alone: texts to which no other applies -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("lang", "text", "rule"),
     [
@@ -78,32 +75,17 @@ def test_names_comparisons_negations_and_none(lang: str, text: str, cited: str, 
     assert {twin and twin.text for twin in perturbed(text, cited, lang)} == twins
 
 
-@pytest.mark.parametrize(
-    ("lang", "text", "rule"),
-    [("en", "it is much older", "comparison"), ("pl", "jest znacznie starszy", "comparison")],
-)
-def test_negation_is_the_last_resort(lang: str, text: str, rule: str) -> None:
-    rules = Counter(
-        made.rule
-        for seed in range(400)
-        if (made := perturb(text, cited="", context="", lang=lang, rng=random.Random(seed))) is not None
-    )
-    assert rules.total() == 400
-    assert set(rules) == {rule, "negation"}
+@pytest.mark.parametrize(("lang", "text"), [("en", "it is much older"), ("pl", "jest znacznie starszy")])
+def test_negation_is_the_last_resort(lang: str, text: str) -> None:
+    made = [perturb(text, cited="", context="", lang=lang, rng=random.Random(seed)) for seed in range(400)]
+    rules = Counter(twin and twin.rule for twin in made)
+    assert set(rules) == {"comparison", "negation"}
     assert rules["negation"] <= 0.1 * 400
-
-
-def test_an_unknown_language_is_refused() -> None:
-    with pytest.raises(ValueError, match="got 'de'"):
-        perturb("Ein Satz", cited="", context="", lang="de", rng=random.Random(0))
 
 
 def test_the_context_serves_where_the_cited_documents_hold_no_other_name() -> None:
     twins = perturbed("reached by Anna Nowak", "Anna Nowak got.", "en", "Anna Nowak got. Jan Kowalski left.")
     assert {twin.text for twin in twins if twin} == {"reached by Jan Kowalski"}
-
-
-# --- what the rules see -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -118,6 +100,10 @@ def test_the_context_serves_where_the_cited_documents_hold_no_other_name() -> No
 )
 def test_numbers_as_they_are_written(text: str, found: list[str]) -> None:
     assert numbers(text) == found
+
+
+def test_years() -> None:
+    assert [is_year(value) for value in ("1364", "2100", "999", "2101")] == [True, True, False, False]
 
 
 def test_a_number_inside_another_stays() -> None:
@@ -138,13 +124,6 @@ def test_a_number_inside_another_stays() -> None:
 )
 def test_names_are_runs_of_capitalised_words(lang: str, text: str, found: list[str]) -> None:
     assert names(text, lang) == found
-
-
-def test_years() -> None:
-    assert [is_year(value) for value in ("1364", "2100", "999", "2101")] == [True, True, False, False]
-
-
-# --- answers ----------------------------------------------------------------------------------------------------------
 
 
 def answers(answer: str, question: str, cited: str, lang: str) -> set[tuple[str, str] | None]:
@@ -189,8 +168,6 @@ def test_another_date_or_number(lang: str, answer: str, rule: str) -> None:
         assert not (set(words(other[0])) - set(words(answer))) & {"1365", "1364", "1048", "1047"}
 
 
-# --- properties -------------------------------------------------------------------------------------------------------
-
 VALUES = st.sampled_from(["7", "42", "199", "1364", "1950", "2099", "1,234", "82 000", "3.5", "0,05", "12,345.6"])
 WORDS = (
     "Anna Nowak, Jan Kowalski, Łódź, Onega, was, is not, older, first, the, river, był, nie jest, starszy, przed, rzeka"
@@ -225,11 +202,5 @@ def test_another_number_is_always_found(value: str, taken: int, seed: int) -> No
     cited = " and ".join([value, *map(str, range(taken)), *(f"{n / 10:.1f}" for n in range(taken // 10))])
     other = other_number(value, cited, cited, random.Random(seed))
     assert not set(words(other)) & set(words(cited))
-
-
-def test_where_every_number_of_that_length_is_taken_a_longer_one_is_found() -> None:
-    cited = " and ".join(str(n) for n in range(10_000))
-    for value in ("7", "42", "199", "1950", "8 200", "3,456"):
-        other = other_number(value, cited, cited, random.Random(0))
-        assert not set(words(other)) & set(words(cited))
+    if value.isdigit() and int(value) < taken == 10_000:  # every number of that length is taken
         assert len(other) > len(value)

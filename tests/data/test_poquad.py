@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +25,19 @@ def asked(question: str, answer: str | None) -> dict[str, Any]:
 
 def article(i: int) -> dict[str, Any]:
     """An article of two paragraphs; each has two answerable questions and an impossible one."""
-    return {
-        "id": i,
-        "title": f"Rzeka {i}",
-        "summary": "…",
-        "url": "…",
-        "paragraphs": [
-            {
-                "context": f"Rzeka {i} ma {100 + i} km. Badał ją Jan Kowalski, a potem Adam Lis, część {part}.",
-                "qas": [
-                    asked(f" Ile km ma Rzeka {i}? ", f"{100 + i} km"),
-                    asked(f"Kto pływał po Rzece {i}?", None),
-                    asked(f"Kto badał Rzekę {i} w części {part}?", " Jan Kowalski "),
-                    asked("Co?", "  "),
-                ],
-            }
-            for part in (1, 2)
-        ],
-    }
+    paragraphs = [
+        {
+            "context": f"Rzeka {i} ma {100 + i} km. Badał ją Jan Kowalski, a potem Adam Lis, część {part}.",
+            "qas": [
+                asked(f" Ile km ma Rzeka {i}? ", f"{100 + i} km"),
+                asked(f"Kto pływał po Rzece {i}?", None),
+                asked(f"Kto badał Rzekę {i} w części {part}?", " Jan Kowalski "),
+                asked("Co?", "  "),
+            ],
+        }
+        for part in (1, 2)
+    ]
+    return {"id": i, "title": f"Rzeka {i}", "paragraphs": paragraphs}
 
 
 @pytest.fixture
@@ -86,10 +82,7 @@ def test_answerable_questions_become_examples(file: Path) -> None:
     assert {e.statements[0].edit for e in examples} == {"number", "name"}
     assert examples[1].statements[0].corrupted == "Kto badał Rzekę 0 w części 1? Adam Lis"
     assert len({example.statements[0].citations for example in examples}) == 10
-
-
-def test_examples_follow_the_seed(file: Path) -> None:
-    assert load_poquad(file) == load_poquad(file)
+    assert load_poquad(file) == examples
 
 
 def test_no_document_crosses_from_one_split_to_another(file: Path) -> None:
@@ -125,10 +118,9 @@ def with_question(**changed: Any) -> dict[str, Any]:
 def test_a_row_of_another_shape_says_where_and_what(row: dict[str, Any], got: str, tmp_path: Path) -> None:
     path = tmp_path / "poquad.jsonl"
     path.write_text("\n".join(json.dumps(r) for r in (article(0), row)))
-    with pytest.raises(RecordError) as raised:
+    said = f"^{path}:2: expected PoQuAD's title and paragraphs .*{re.escape(got)}"
+    with pytest.raises(RecordError, match=said):
         load_poquad(path)
-    assert str(raised.value).startswith(f"{path}:2: expected PoQuAD's title and paragraphs")
-    assert got in str(raised.value)
 
 
 def test_real_file(real_data: Path) -> None:

@@ -16,10 +16,10 @@ from citeverifier.records import Document, Example, Pair, Statement
 GROUPS = [f"group-{i}" for i in range(4000)]
 
 
-@pytest.mark.parametrize("shares", [SHARES, {"train": 0.9, "dev": 0.1}, {"dev": 1, "test": 3}, {"all": 1.0}])
+@pytest.mark.parametrize("shares", [SHARES, {"train": 1.0, "dev": 0.0}, {"train": 0, "dev": 1, "test": 3}, {"all": 1}])
 def test_splits_have_about_their_shares(shares: dict[str, float]) -> None:
     counted = Counter(split_of(group, shares) for group in GROUPS)
-    assert set(counted) == set(shares)
+    assert set(counted) == {name for name, share in shares.items() if share}
     for name, share in shares.items():
         assert counted[name] / len(GROUPS) == pytest.approx(share / sum(shares.values()), abs=0.02)
 
@@ -30,11 +30,6 @@ def test_a_group_falls_into_the_same_split_in_every_run() -> None:
     assert split_of("Wisła") == "test"
 
 
-def test_an_empty_share_gets_nothing() -> None:
-    assert {split_of(group, {"train": 1.0, "dev": 0.0}) for group in GROUPS} == {"train"}
-    assert {split_of(group, {"train": 0.0, "dev": 2.0}) for group in GROUPS} == {"dev"}
-
-
 def test_the_parts_are_the_whole(pairs: list[Pair]) -> None:
     shares = {"train": 0.5, "dev": 0.5}
     parts = {split: in_split(pairs, split, shares) for split in shares}
@@ -42,14 +37,8 @@ def test_the_parts_are_the_whole(pairs: list[Pair]) -> None:
     assert sorted(pair.id for part in parts.values() for pair in part) == sorted(pair.id for pair in pairs)
     assert not {p.group for p in parts["train"]} & {p.group for p in parts["dev"]}
     assert in_split(pairs, None) == pairs
-
-
-def test_unknown_split_names_the_known_ones(pairs: list[Pair]) -> None:
     with pytest.raises(ValueError, match=r"expected a split of train, dev, test .*got 'trian'"):
         in_split(pairs, "trian")
-
-
-# --- ties -------------------------------------------------------------------------------------------------------------
 
 
 def components(keys: list[list[str]]) -> list[str]:
@@ -81,26 +70,21 @@ def test_ties_reach_through_others() -> None:
     assert tie([[], []]) == ["item-0", "item-1"]
 
 
-# --- leaks ------------------------------------------------------------------------------------------------------------
-
-
 def record(identity: str, group: str, document: str, statement: str) -> Example:
     return Example(identity, "en", group, "Q?", (Document("T", document),), (Statement(statement, (0,)),))
 
 
-HELD_OUT = [record("h", "held", "The Vistula is 1,047 km long.", "It is the longest river of Poland.")]
-
-
 def test_leaks_are_dropped_and_counted_by_reason() -> None:
+    held_out = record("h", "held", "The Vistula is 1,047 km long.", "It is the longest river of Poland.")
     train = [
         record("clean", "own", "The Oder is 840 km long.", "It is the second river of Poland."),
         record("group", "held", "The Oder is short.", "It ends at the Baltic."),
         record("document", "own", " the vistula is 1 047 km LONG", "It ends there."),
         record("statement", "own", "The Warta is shorter.", "It is the longest river of Poland!"),
-        record("every reason", "held", "The Vistula is 1,047 km long.", "It is the longest river of Poland."),
-        record("two reasons", "own", "The Vistula is 1,047 km long.", "It is the longest river of Poland."),
+        replace(held_out, id="every reason"),
+        replace(held_out, id="two reasons", group="own"),
     ]
-    kept, leaks = drop_leaks(train, HELD_OUT)
+    kept, leaks = drop_leaks(train, [held_out])
     assert [example.id for example in kept] == ["clean"]
     assert leaks == Leaks(kept=1, shared_group=2, shared_document=2, shared_statement=1)
 
@@ -113,10 +97,6 @@ def test_pairs_and_examples_guard_each_other(worked_example: Example, pairs: lis
     assert (leaks.shared_document, leaks.shared_statement) == (1, 1)
     kept, leaks = drop_leaks([worked_example], [borrowed])
     assert (kept, leaks.shared_document) == ([], 1)
-
-
-def test_nothing_held_out_drops_nothing(pairs: list[Pair]) -> None:
-    assert drop_leaks(pairs, []) == (pairs, Leaks(len(pairs), 0, 0, 0))
 
 
 def test_the_bundled_splits_do_not_leak() -> None:

@@ -85,8 +85,6 @@ def test_a_prompt_that_is_too_long_is_said_as_such_and_asked_once(ask_all: Any) 
     assert len(said) == len(set(said))
 
 
-# --- answers that are wrong in ways of their own -------------------------------------------------------------------
-
 ANSWERS = {
     "no cited statement": "The Vistula is the longest river in the country of Poland.",
     "cites a document that is not there": "The Vistula is the longest river in Poland [14].",
@@ -146,44 +144,32 @@ def test_polish_pointers_go_too() -> None:
     assert [(s.text, s.citations) for s in example.statements] == [("Wisła jest najdłuższą rzeką w Polsce.", (3, 4))]
 
 
-SENTENCES: dict[str, Any] = {
-    "no JSON": {"sentences": [{"text": "The Vistula is in Poland."}]},
-    "empty answer": {"sentences": []},
-    "cites a document that is not there": {"sentences": [{"text": "The Vistula is in Poland.", "documents": [14]}]},
-}
+WHOLE = {"text": f"The Vistula {'really ' * 26}is in Poland.", "documents": [1]}
+CUT_OFF = {"text": ("The Vistula flows " + "very " * 40)[:200], "documents": [1]}
 
 
-@pytest.fixture
-def fill_in(through: Through) -> Callable[..., tuple[Tally, list[Example]]]:
-    """Ask for a JSON form, sentence by sentence, which the server fills in with the given value (None: well)."""
+@pytest.mark.parametrize(
+    ("form", "dropped", "counts"),
+    [
+        ([{"text": IN_POLAND}], {"no JSON": 1}, {}),
+        ([], {"empty answer": 1}, {}),
+        ([{"text": IN_POLAND, "documents": [14]}], {"cites a document that is not there": 1}, {}),
+        ([WHOLE, CUT_OFF], {}, {"sentence cut off": 1}),
+    ],
+)
+def test_a_form_filled_in_badly(form: Any, dropped: Any, counts: Any, through: Through) -> None:
+    with ScriptedServer(lambda body: says(json.dumps({"sentences": form}))) as server:
+        step = answer.by_llm(tools(server.url), prompt="answer_sentences", sentences=True)
+        tally, kept = through(step, examples(1))
+    assert (tally.dropped, tally.counts) == (dropped, counts)
+    assert [s.text for example in kept for s in example.statements] == ([] if dropped else [WHOLE["text"]])
 
-    def go(form: Any, count: int) -> tuple[Tally, list[Example]]:
-        with ScriptedServer(competent if form is None else lambda body: says(json.dumps(form))) as server:
-            return through(answer.by_llm(tools(server.url), prompt="answer_sentences", sentences=True), examples(count))
 
-    return go
-
-
-def test_small_models_fill_in_a_form(fill_in: Any) -> None:
-    for kept, source in zip(fill_in(None, 5)[1], examples(5), strict=True):
+def test_small_models_fill_in_a_form(server: ScriptedServer, through: Through) -> None:
+    _, made = through(answer.by_llm(tools(server.url), prompt="answer_sentences", sentences=True), examples(5))
+    for kept, source in zip(made, examples(5), strict=True):
         written = [(s.text, tuple(sorted(s.citations))) for s in source.statements]
         assert [(s.text, s.citations) for s in kept.statements] == written
-
-
-@pytest.mark.parametrize("reason", SENTENCES)
-def test_a_form_filled_in_badly_is_dropped(reason: str, fill_in: Any) -> None:
-    assert fill_in(SENTENCES[reason], 2)[0].dropped == {reason: 2}
-
-
-def test_a_sentence_that_the_form_cuts_off_is_left_out(fill_in: Any) -> None:
-    whole = {"text": f"The Vistula {'really ' * 26}is in Poland.", "documents": [1]}
-    cut = {"text": ("The Vistula flows " + "very " * 40)[:200], "documents": [1]}
-    tally, made = fill_in({"sentences": [whole, cut]}, 2)
-    assert tally.counts["sentence cut off"] == 2
-    assert [[s.text for s in kept.statements] for kept in made] == [[whole["text"]]] * 2
-
-
-# --- tags of the prompt --------------------------------------------------------------------------------------------
 
 
 def tagged(tag: str) -> Callable[[dict[str, Any]], Any]:
@@ -196,29 +182,26 @@ def tagged(tag: str) -> Callable[[dict[str, Any]], Any]:
     return reply
 
 
-def test_tags_of_the_prompt_are_taken_out(ask_all: Any) -> None:
+def test_tags_of_the_prompt_are_taken_out_and_half_a_tag_is_no_data(ask_all: Any) -> None:
     made = ask_all(tagged("</statement 272a7457>"))
     for stage in ("answer", "corrupt", "translate", "point"):
         _, kept = made[stage]
         assert kept, stage
         assert "272a7457" not in repr(kept), stage
-
-
-def test_half_a_tag_is_no_data(ask_all: Any) -> None:
     made = ask_all(tagged("statement 272a7457>"))
     for stage in ("answer", "point", "translate"):
         assert made[stage][0].dropped == {"tag of the prompt": 3}
     assert set(made["corrupt"][0].counts) == {"twin: tag of the prompt"}
 
 
-# --- twins ---------------------------------------------------------------------------------------------------------
-
 TEXT = "The Vistula is the longest river in Poland and flows through Warsaw."
 
 
-def twin_of(before: str, after: str, text: str = TEXT) -> Any:
-    example = replace(examples(1)[0], statements=(Statement(text, (0, 1)),))
-    return corrupt.read_twin(example, example.statements[0], before, after)
+def twin_of(before: str, after: str, *documents: str) -> Any:
+    example = replace(examples(1)[0], statements=(statement := Statement(TEXT, (0, 1)),))
+    told = [replace(document, text=text) for document, text in zip(example.documents, documents, strict=False)]
+    example = replace(example, documents=(*told, *example.documents[len(told) :]))
+    return corrupt.read_twin(example, statement, before, after)
 
 
 @pytest.mark.parametrize(
@@ -235,37 +218,26 @@ def twin_of(before: str, after: str, text: str = TEXT) -> Any:
         (TEXT, "The Vistula.", "length"),
         ("The Vistula is", "I cannot say that the Vistula is", "refusal"),
         ("the longest river in Poland and flows", "rzeką, która jest w Polsce i płynie", "wrong language"),
+        ("Warsaw", "Gdynia", "stands in a document"),
     ],
 )
 def test_twins(before: str, after: str, reason: str) -> None:
-    assert twin_of(before, after) == reason
+    assert twin_of(before, after, f"So. {TEXT.replace('Warsaw', 'Gdynia')}") == reason
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "twin"),
+    ("before", "after", "exchanged"),
     [
-        ("Warsaw.", "Gdynia", "The Vistula is the longest river in Poland and flows through Gdynia."),
-        (" poland ", '"Hungary"', "The Vistula is the longest river in Hungary and flows through Warsaw."),
-        ("the vistula", "the Oder", "The Oder is the longest river in Poland and flows through Warsaw."),
-        (
-            "is the longest",
-            "is not the longest",
-            "The Vistula is not the longest river in Poland and flows through Warsaw.",
-        ),
+        ("Warsaw.", "Gdynia", ("Warsaw", "Gdynia")),
+        (" poland ", '"Hungary"', ("Poland", "Hungary")),
+        ("the vistula", "the Oder", ("Vistula", "Oder")),
+        ("is the longest", "is not the longest", ("is the", "is not the")),
     ],
 )
-def test_a_twin_is_made_by_substitution(before: str, after: str, twin: str) -> None:
+def test_a_twin_is_made_by_substitution(before: str, after: str, exchanged: tuple[str, str]) -> None:
     statement = twin_of(before, after)
-    assert statement.corrupted == twin
+    assert statement.corrupted == TEXT.replace(*exchanged)
     assert statement.span in TEXT
-
-
-def test_a_twin_that_a_document_says_is_none() -> None:
-    example = examples(1)[0]
-    said = "The Vistula flows through Gdynia."
-    there = replace(example, documents=(replace(example.documents[0], text=f"So. {said}"), *example.documents[1:]),
-                    statements=(Statement("The Vistula flows through Warsaw.", (0,)),))  # fmt: skip
-    assert corrupt.read_twin(there, there.statements[0], "Warsaw", "Gdynia") == "stands in a document"
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
@@ -325,9 +297,6 @@ def test_a_failed_attempt_asks_for_the_next_kind(through: Through) -> None:
         assert ("date or year" in first) != ("date or year" in second)
 
 
-# --- translations --------------------------------------------------------------------------------------------------
-
-
 POLISH_TWINS = {s.corrupted: s.text for example in PL.values() for s in example.statements}
 ENGLISH = {polish: english for english, polish in TRANSLATIONS.items()}
 # By reason: how the names of some texts of a translation begin, and what becomes of those texts (None: left out).
@@ -381,18 +350,13 @@ def test_the_bundled_translations_pass() -> None:
 
 
 def test_documents_may_stay_as_they_are(server: ScriptedServer, through: Through) -> None:
+    assert not translate.by_llm(tools(), lang="en", source_lang="en").asks
     step = translate.by_llm(tools(server.url), lang="pl", source_lang="en", documents=False)
     _, made = through(step, examples(20))
     assert not any("document" in json.dumps(body["structured_outputs"]) for body in server.bodies)
     for source, polish, kept in zip(examples(20), examples(20, "pl"), made, strict=True):
         assert (kept.lang, kept.question, kept.documents) == ("pl", polish.question, source.documents)
         assert [s.corrupted for s in kept.statements] == [s.corrupted for s in polish.statements]
-
-
-def test_only_what_asks_is_asked(through: Through) -> None:
-    step = translate.by_llm(tools(), lang="en", source_lang="en")
-    assert not step.asks
-    assert through(step, examples(2))[1] == examples(2)
 
 
 @pytest.mark.parametrize(

@@ -7,22 +7,15 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
 from llm_server import ScriptedServer
 from scripted_model import EN, PL, asked, by_llm, competent, rows
 
-from citeverifier.commands.train import run as train
 from citeverifier.data.load import load
-from citeverifier.models.checkpoint import read_config
-from citeverifier.paths import configs_dir
 from citeverifier.records import Example, Pair, Support, example_from_json, pair_from_json, read_jsonl
 
 Run = Callable[..., Path]
-
-
 SPLITS = ("train", "dev", "test")
 
 
@@ -35,21 +28,7 @@ def files(folder: Path, *names: str) -> list[Path]:
     return [file for name in names if (file := folder / f"{name}.jsonl").is_file()]
 
 
-def trained_on(out: Path, backbone: Path) -> dict[str, Any]:
-    """What a training run says of a folder's data."""
-    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        config = compose("train", overrides=[
-            f"data.path={out}", f"backbone.name={backbone}",
-            "output_dir=model", "training.max_steps=2", "training.batch_size=4", "training.evaluations=1",
-            "data.dev_limit=60",
-        ])  # fmt: skip
-    trained = train(config)
-    assert read_config(trained.folder).languages == ("en", "pl")
-    report: dict[str, Any] = json.loads((trained.folder / "training.json").read_text())
-    return report
-
-
-def test_rules_make_what_train_takes_unchanged(pipeline: Run, tiny: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_make_pairs_of_every_kind(pipeline: Run, capsys: pytest.CaptureFixture[str]) -> None:
     out = pipeline("pipeline=training", "generator=rules", "limit=200")
     said = capsys.readouterr().out
     assert "source" in said
@@ -59,10 +38,6 @@ def test_rules_make_what_train_takes_unchanged(pipeline: Run, tiny: Any, capsys:
     assert {pair.lang for pair in pairs_of(out, "train") if pair.kind.startswith("supported")} == {"en"}
     assert kinds["gold"] > 1000
     assert f"single: supported: {kinds['supported']:,} of 10,000" in said
-    report = trained_on(out, tiny("bert"))
-    [source] = report["data"]["sources"]
-    assert source["leaks"] == {**source["leaks"], "shared_group": 0, "shared_document": 0, "shared_statement": 0}
-    assert source["pairs"] == len(pairs_of(out, "train"))
 
 
 def test_sizes_come_from_the_config(pipeline: Run) -> None:
@@ -81,9 +56,12 @@ def test_files_of_others_stay_and_those_of_an_earlier_run_go(pipeline: Run, tmp_
     for file in (mine, *earlier):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("{}\n")
-    pipeline("pipeline=citefix", "generator=rules", "limit=5", "lang=en")
+    out = pipeline("pipeline=citefix", "generator=rules", "limit=10", "lang=en")
     assert mine.read_text() == "{}\n"
     assert not any(file.exists() for file in earlier)
+    points = [pair for pair in pairs_of(out, "train") if pair.kind.startswith("point:")]
+    assert points
+    assert all(pair.reaches(Support.FULL) for pair in points)
 
 
 def test_splits_share_neither_groups_nor_documents_nor_statements(pipeline: Run) -> None:
@@ -135,10 +113,7 @@ def test_hotpotqa_files_by_rules(pipeline: Run, real_data: Path) -> None:
     assert held_out.isdisjoint({d.text for pair in train for d in pair.documents})
 
 
-# --- by an LLM -----------------------------------------------------------------------------------------------------
-
-
-def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedServer, tiny: Any) -> None:
+def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedServer) -> None:
     out = pipeline("pipeline=training", "limit=20", *by_llm(server.url))
     calls = Counter(asked(body) for body in server.bodies)
     assert calls["answer"] == calls["translate"] == 20
@@ -161,8 +136,6 @@ def test_an_llm_answers_corrupts_and_translates(pipeline: Run, server: ScriptedS
         assert stages["corrupt"]["prompt"] == "corrupt_detail"
     pair = rows(out / "train.jsonl")[0]
     assert pair["meta"]["made"][0]["stage"] == "answer"
-    [source] = trained_on(out, tiny("bert"))["data"]["sources"]
-    assert source["pairs"] == len(pairs_of(out, "train"))
 
 
 def test_three_llms_share_a_run(pipeline: Run) -> None:
@@ -228,19 +201,9 @@ def test_citefix_pairs_and_grounded_checks(pipeline: Run, server: ScriptedServer
     kinds = Counter(p.kind.split(":")[0] for p in made)
     assert kinds["point"] == kinds["point_nearest"] > 20
     assert kinds["judged"] == 1
-    assert {p.kind.split(":")[2] for p in made if p.kind.startswith("point")} == {"14", "11", "8", "5", "4", "3"}
-    for pair in made:
-        if pair.kind.startswith("point:"):
-            assert pair.support_min == Support.FULL
-        elif pair.kind.startswith("point_nearest:"):
-            assert (pair.support_min, pair.support_max) == (Support.NONE, Support.PARTIAL)
-
-
-def test_citefix_by_rules(pipeline: Run) -> None:
-    out = pipeline("pipeline=citefix", "limit=10", "lang=en", "generator=rules")
-    for pair in pairs_of(out, "train"):
-        if pair.kind.startswith("point:"):
-            assert pair.reaches(Support.FULL)
+    points = [(pair.kind.split(":"), pair.reaches(Support.FULL)) for pair in made if pair.kind.startswith("point")]
+    assert {kind[2] for kind, _ in points} == {"14", "11", "8", "5", "4", "3"}
+    assert all(full == (kind[0] == "point") for kind, full in points)
 
 
 def test_a_dry_run_sends_nothing_and_counts_the_calls_of_a_competent_run(
@@ -273,11 +236,3 @@ def test_local_stages_are_made_anew_with_other_settings(pipeline: Run) -> None:
     out = pipeline("pipeline=training", "limit=7", "lang=en")
     assert len(rows(out / "stages" / "main-01-source.jsonl")) == 7
     assert len(rows(out / "stages" / "main-03-corrupt.jsonl")) == 7
-
-
-def test_hotpotqa_has_no_polish(pipeline: Run, tmp_path: Path) -> None:
-    row = {"_id": "1", "question": "Who?", "answer": "A", "type": "bridge", "supporting_facts": [["T", 0], ["U", 0]],
-           "context": [["T", ["A is a."]], ["U", ["B is b."]]]}  # fmt: skip
-    (tmp_path / "hotpot.json").write_text(json.dumps([row]))
-    with pytest.raises(ValueError, match=r"hotpot\.json: no records left .*lang=pl"):
-        pipeline("lang=pl", "data.path=hotpot.json")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,16 +15,16 @@ from scripted_model import prompt_of, rows
 from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM, LLMOptions, Request
 from citeverifier.records import Document, Example
-from data_gen.stage import read_stage, run_stage
+from data_gen.stage import Tally, run_stage
 from data_gen.step import Asking, Outcome, Step, asking, drop, keep, one_by_one
 
 
-def record(i: int) -> Example:
-    return Example(f"r{i}", "en", f"g{i}", f"question {i}", (Document("", "text"),), ())
+def records(count: int, first: int = 0) -> Iterator[Example]:
+    for i in range(first, first + count):
+        yield Example(f"r{i}", "en", f"g{i}", f"question {i}", (Document("", "text"),), ())
 
 
-def records(count: int) -> Iterator[Example]:
-    return map(record, range(count))
+Through = Callable[..., tuple[Tally, list[Example]]]
 
 
 def ask(example: Example) -> Asking:
@@ -47,18 +47,15 @@ def client(server: ScriptedServer, folder: Path, **options: object) -> LLM:
     return LLM(LLMOptions("m", base_url=server.url, retries=0, cache=folder / "cache.sqlite", **options))  # type: ignore[arg-type]
 
 
-def test_outcomes_stand_in_the_order_of_the_records(tmp_path: Path) -> None:
+def test_outcomes_stand_in_the_order_of_the_records(tmp_path: Path, through: Through) -> None:
     with ScriptedServer(echo) as server:
-        tally = run_stage("s", tmp_path / "s.jsonl", records(40), asking(ask, client(server, tmp_path), {"model": "m"}))
-    assert [example.id for example in read_stage(tmp_path / "s.jsonl")] == [f"r{i}" for i in range(40)]
-    assert [example.answer for example in read_stage(tmp_path / "s.jsonl")] == [f"echo {i}" for i in range(40)]
+        tally, kept = through(asking(ask, client(server, tmp_path), {"model": "m"}), records(40))
+    assert [(example.id, example.answer) for example in kept] == [(f"r{i}", f"echo {i}") for i in range(40)]
     assert (tally.asked, tally.kept, tally.cost.calls, tally.cost.tokens) == (40, 40, 80, 80 * 12)
 
 
 def test_a_small_window_holds_few_records_and_loses_none(tmp_path: Path) -> None:
-    taken = 0
-    written = 0
-    most = 0
+    taken = written = most = 0
 
     def watched() -> Iterator[Example]:
         nonlocal taken, most
@@ -76,9 +73,9 @@ def test_a_small_window_holds_few_records_and_loses_none(tmp_path: Path) -> None
     assert most <= 8 + 1
 
 
-def test_requests_stay_in_flight_while_others_follow_up(tmp_path: Path) -> None:
+def test_requests_stay_in_flight_while_others_follow_up(tmp_path: Path, through: Through) -> None:
     with ScriptedServer(lambda body: slow(0.5, says("echo 1"))) as server:
-        run_stage("s", tmp_path / "s.jsonl", records(40), asking(ask, client(server, tmp_path, concurrency=16), {}))
+        through(asking(ask, client(server, tmp_path, concurrency=16), {}), records(40))
     assert server.most_at_once >= 12
 
 
@@ -88,10 +85,10 @@ def double(example: Example) -> Outcome:
     return keep(example, replace(example, lang="pl"))
 
 
-def test_a_record_may_become_several_or_none(tmp_path: Path) -> None:
-    tally = run_stage("s", tmp_path / "s.jsonl", records(20), one_by_one(double))
+def test_a_record_may_become_several_or_none(through: Through) -> None:
+    tally, kept = through(one_by_one(double), records(20))
     assert (tally.asked, tally.kept, tally.dropped, tally.counts) == (20, 18, {"three": 2}, {"within": 4})
-    assert Counter(example.lang for example in read_stage(tmp_path / "s.jsonl")) == {"en": 18, "pl": 18}
+    assert Counter(example.lang for example in kept) == {"en": 18, "pl": 18}
 
 
 @pytest.mark.parametrize("left", ["whole lines", "half a line", "a line without its end", "nothing"])
@@ -100,7 +97,7 @@ def test_what_is_there_is_not_made_again(tmp_path: Path, left: str) -> None:
     whole = run_stage("s", file, records(20), one_by_one(double))
     content = file.read_bytes()
     lines = content.splitlines(keepends=True)
-    kept = {"whole lines": 7, "half a line": 7, "a line without its end": 7, "nothing": 0}[left]
+    kept = 0 if left == "nothing" else 7
     torn = {"half a line": lines[7][:50], "a line without its end": lines[7][:-1]}.get(left, b"")
     file.write_bytes(b"".join(lines[:kept]) + torn)
     seen: list[str] = []
@@ -119,19 +116,15 @@ def test_another_input_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "s.jsonl"
     run_stage("s", file, records(5), one_by_one(double))
     with pytest.raises(ValueError, match=r"s\.jsonl:1: holds record r0 \(en\), but the input has r1 \(en\) there"):
-        run_stage("s", file, map(record, range(1, 6)), one_by_one(double))
+        run_stage("s", file, records(5, first=1), one_by_one(double))
     with pytest.raises(ValueError, match=r"s\.jsonl:4: .* but the input has nothing there"):
         run_stage("s", file, records(3), one_by_one(double))
 
 
-def test_a_step_that_swallows_a_record_is_a_bug(tmp_path: Path) -> None:
-    def lossy(examples: Iterator[Example]) -> Iterator[Outcome]:
-        for example in examples:
-            if example.id != "r1":
-                yield keep(example)
-
-    with pytest.raises(RuntimeError, match="expected one outcome a record, got too few"):
-        run_stage("s", tmp_path / "s.jsonl", records(3), Step(lossy))
+@pytest.mark.parametrize(("made", "told"), [(2, "few"), (4, "many")])
+def test_a_step_that_swallows_a_record_is_a_bug(made: int, told: str, through: Through) -> None:
+    with pytest.raises(RuntimeError, match=f"expected one outcome a record, got too {told}"):
+        through(Step(lambda examples: iter([keep(example) for example in (*examples, *records(1))][:made])), records(3))
 
 
 def test_a_failed_call_is_a_counted_drop_with_its_reason(tmp_path: Path) -> None:

@@ -29,47 +29,38 @@ from data_gen.step import Tools, keep, one_by_one, split, without_twin
 
 Through = Callable[..., tuple[Tally, list[Example]]]
 
-# --- sources ---------------------------------------------------------------------------------------------------------
 
+@pytest.fixture
+def hotpot(tmp_path: Path) -> str:
+    """HotpotQA's file of 40 questions, each tied to the next by a document."""
 
-def hotpot(count: int) -> list[dict[str, Any]]:
     def row(i: int) -> dict[str, Any]:
-        titles = [f"T{i}", f"T{i + 1}" if i % 2 else f"U{i}"]
+        titles = [f"T{i}", f"T{i + 1}"]
         return {
             "_id": f"q{i}", "question": f"Who is number {i}?", "answer": f"Person {i}", "type": "bridge",
-            "supporting_facts": [[titles[0], 0], [titles[1], 0]],
+            "supporting_facts": [[title, 0] for title in titles],
             "context": [[t, [f"{t} is a person of number {i} in the list.", " More."]] for t in (*titles, f"D{i}")],
         }  # fmt: skip
 
-    return [row(i) for i in range(count)]
-
-
-def questions(path: str | Path, lang: str = "en", limit: int | None = None, seed: int = 1) -> list[Example]:
-    return list(read_questions({"path": str(path)}, lang=lang, limit=limit, seed=seed))
-
-
-def test_a_sample_is_seeded_and_ties_stay(tmp_path: Path) -> None:
     file = tmp_path / "hotpot.json"
-    file.write_text(json.dumps(hotpot(40)))
-    drawn = [questions(file, limit=10, seed=seed) for seed in (1, 1, 2)]
+    file.write_text(json.dumps([row(i) for i in range(40)]))
+    return str(file)
+
+
+def questions(path: str, lang: str = "en", limit: int | None = None, seed: int = 1) -> list[Example]:
+    return list(read_questions({"path": path}, lang=lang, limit=limit, seed=seed))
+
+
+def test_a_sample_is_seeded_and_tied_by_its_own_documents(hotpot: str) -> None:
+    drawn = [questions(hotpot, limit=10, seed=seed) for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1]
     assert len(drawn[0]) == 10
     assert {e.id for e in drawn[0]} != {e.id for e in drawn[2]}
-    everything = {e.id: e for e in questions(file, "all")}
-    assert len(everything) == 40
-    assert everything["q1"].group == everything["q2"].group != everything["q4"].group
-    larger = {e.id for e in questions(file, limit=20)}
-    assert {e.id for e in drawn[0]} < larger  # a larger sample holds the smaller one
-
-
-def test_a_sample_is_tied_by_its_own_documents(tmp_path: Path) -> None:
-    file = tmp_path / "hotpot.json"
-    chain = [row | {"supporting_facts": [[f"T{i}", 0], [f"T{i + 1}", 0]]} for i, row in enumerate(hotpot(40))]
-    for i, row in enumerate(chain):
-        row["context"] = [[t, [f"{t} is a person of number {i} in the list."]] for t in (f"T{i}", f"T{i + 1}", "D")]
-    file.write_text(json.dumps(chain))
-    assert len({e.group for e in questions(file)}) == 1
-    assert len({e.group for e in questions(file, limit=5)}) > 1
+    assert {e.id for e in drawn[0]} < {e.id for e in questions(hotpot, limit=20)}  # a larger sample holds the smaller
+    everything = questions(hotpot, "all")
+    assert len({e.id for e in everything}) == 40
+    assert len({e.group for e in everything}) == 1
+    assert len({e.group for e in questions(hotpot, limit=5)}) > 1
 
 
 def test_languages_of_a_question_count_once() -> None:
@@ -87,15 +78,10 @@ def test_unusable_questions_are_counted(through: Through) -> None:
     assert kept.statements == ()
 
 
-def test_a_question_and_its_answer_is_no_statement(tmp_path: Path, through: Through) -> None:
-    file = tmp_path / "hotpot.json"
-    file.write_text(json.dumps(hotpot(20)))
-    tally, kept = through(usable(tools(), statements=True), questions(file))
-    assert tally.counts["statement is a question and its answer"] == 20
+def test_a_question_and_its_answer_is_no_statement(hotpot: str, through: Through) -> None:
+    tally, kept = through(usable(tools(), statements=True), questions(hotpot))
+    assert tally.counts["statement is a question and its answer"] == 40
     assert not [s for e in kept for s in e.statements if "? " in s.text]
-
-
-# --- verifier --------------------------------------------------------------------------------------------------------
 
 
 JUDGED = replace(tools(), verifier=Oracle)
@@ -114,12 +100,9 @@ def test_unsupported_statements(unit: Any, through: Through) -> None:
         assert kept.statements == (replace(WRONG, citations=()), *good.statements[1:])
 
 
-def test_unscored_is_counted_apart(through: Through) -> None:
+def test_unscored_is_counted_apart_and_none_is_no_level_to_ask_for(through: Through) -> None:
     the = replace(examples(1)[0], statements=(Statement("of the", (0,)),))
     assert through(by_verifier(tools()), [the])[0].dropped == {"statement unscored": 1}
-
-
-def test_support_of_none_is_no_level_to_ask_for() -> None:
     with pytest.raises(ValueError, match="level: expected partial or full, got none"):
         by_verifier(tools(), level="none")
 
@@ -151,9 +134,6 @@ def test_rules_alter_what_the_altered_document_holds(through: Through) -> None:
         if len(statement.citations) > 1 and statement.altered_in:
             document = example.documents[statement.altered_in[0]]
             assert normalise(statement.span or "") in normalise(document.text + document.title)
-
-
-# --- search ----------------------------------------------------------------------------------------------------------
 
 
 def searching(folder: Path, records: list[Example], verifier: Any = Keyword) -> Tools:
@@ -209,16 +189,6 @@ def test_the_nth_nearest_document(tmp_path: Path, through: Through) -> None:
         assert example.documents[0] != example.documents[1]
 
 
-# --- reviews ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_spreadsheet_computes_nothing(tmp_path: Path) -> None:
-    example = examples(1)[0]
-    sly = replace(example, statements=(replace(example.statements[0], text="=1+1 is what it says here."),))
-    write_review(tmp_path / "review.csv", [sly])
-    assert "'=1+1" in (tmp_path / "review.csv").read_text(encoding="utf-8-sig")
-
-
 @pytest.mark.parametrize(
     ("row", "said"),
     [
@@ -239,10 +209,12 @@ def test_a_bad_review_names_its_row(row: str, said: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_a_review_comes_back_from_any_spreadsheet(delimiter: str, tmp_path: Path) -> None:
-    file = tmp_path / "review.csv"
-    write_review(file, examples(2, "pl"))
+    file, (first, second) = tmp_path / "review.csv", examples(2, "pl")
+    sly = replace(first.statements[0], text="=1+1 is what it says here.")
+    write_review(file, [replace(first, statements=(sly, *first.statements[1:])), second])
     with file.open(encoding="utf-8-sig", newline="") as sheet:
         header, *rows = csv.reader(sheet)
+    assert dict(zip(header, rows[0], strict=True))["text"].startswith("'=1+1")  # a spreadsheet computes nothing
     decided = [[*row[:-5], "accepted", "", "", "Ala", "2026-11-26; 12:00"] for row in rows]
     with file.open("w", encoding="utf-8-sig", newline="") as sheet:
         csv.writer(sheet, delimiter=delimiter).writerows([header, *decided])
@@ -251,9 +223,6 @@ def test_a_review_comes_back_from_any_spreadsheet(delimiter: str, tmp_path: Path
     file.write_bytes(file.read_text(encoding="utf-8-sig").encode("utf-16"))
     with pytest.raises(RecordError, match="expected UTF-8, got another encoding; save the sheet as CSV UTF-8"):
         read_review(file)
-
-
-# --- checks ----------------------------------------------------------------------------------------------------------
 
 
 def test_languages_are_told_apart() -> None:
@@ -294,9 +263,6 @@ def test_replies_as_json() -> None:
     assert json_object("I'm sorry, I cannot do that.") == "refusal"
     assert is_refusal("Przykro mi, ale nie mogę.")
     assert not is_refusal("The Vistula is long.")
-
-
-# --- publishing ------------------------------------------------------------------------------------------------------
 
 
 def test_only_the_dataset_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
