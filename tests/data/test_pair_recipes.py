@@ -199,13 +199,6 @@ def test_labels_of_one_document_statements(
     }
 
 
-def test_a_comparison_turned_round_that_no_document_contradicts_alone(worked_example: Example) -> None:
-    statement = replace(worked_example.statements[0], kind="comparison", altered_in=())
-    twins = [pair for pair in pairs_of(replace(worked_example, statements=(statement,))) if is_twin(pair)]
-    labels = {(pair.kind.split(":")[0], interval(pair)) for pair in twins}
-    assert labels == {("twin_other", BELOW_FULL), ("twin_all", BELOW_FULL)}
-
-
 def test_counts_of_a_statement(worked_example: Example) -> None:
     for seed in range(20):
         hows = Counter(pair.kind.split("_")[0].split(":")[0] for pair in ordinal_pairs([worked_example], seed=seed))
