@@ -55,17 +55,14 @@ def test_fever_rows_of_the_hub(hub: Write) -> None:
         fever("D.", "SUPPORTS", *[("Rome", f"{i} .") for i in range(4)]),
         fever("E.", "SUPPORTS", ("Rome", " ")),
     ]
-    path = hub(train=[fever("T.", "SUPPORTS", ("Rome", "S ."))], validation=rows, test=rows[1:2])
+    train = [fever(f"T{i}.", "SUPPORTS", (f"P{i}", f"S{i} .")) for i in range(40)]
+    path = hub(train=train, validation=rows, test=rows[1:2])
     first, second = load_fever(path, "dev")
     assert (first.statement, interval(first), interval(second)) == ("A.", FULL, BELOW_FULL)
     assert first.documents == (Document("The Paper (film)", "One, two."), Document("Rome", "Three. Four."))
     assert (first.id, first.group, second.group) == ("fever:dev-1", "fever:The_Paper_-LRB-film-RRB-", "fever:Rome")
     assert (second.kind, second.lang) == ("labelled:fever", "en")
-    assert [pair.statement for split in ("train", "test") for pair in load_fever(path, split)] == ["T.", "B."]
-
-
-def test_so_many_claims_are_drawn_and_may_get_distractors(hub: Write) -> None:
-    path = hub(train=[fever(f"C{i}.", "SUPPORTS", (f"P{i}", f"S{i} .")) for i in range(40)])
+    assert [pair.statement for pair in load_fever(path, "test")] == ["B."]
     padded = load_fever(path, "train", rows=30)
     assert sum(not pair.id.endswith("/irrelevant") for pair in padded) == 30
     assert padded == load_fever(path, "train", rows=30)

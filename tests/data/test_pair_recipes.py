@@ -305,7 +305,10 @@ def claims(count: int) -> list[Pair]:
     ]  # fmt: skip
 
 
-def test_natural_pairs_are_padded_by_documents_of_other_groups() -> None:
+def test_natural_pairs_are_padded_and_the_supported_followed_by_irrelevant_ones() -> None:
+    left = iter(claims(50))
+    assert len(list(islice(with_distractors(left), 10))) == 10
+    assert len(list(left)) >= 40
     made = list(with_distractors(claims(400)))
     assert made == list(with_distractors(claims(400)))
     given = {pair.id: pair for pair in claims(400)}
@@ -319,13 +322,6 @@ def test_natural_pairs_are_padded_by_documents_of_other_groups() -> None:
     sizes = Counter(len(pair.documents) for pair in padded)
     assert set(sizes) == {1, 2, 3}
     assert min(sizes.values()) > 0.25 * len(padded)
-    left = iter(claims(50))
-    assert len(list(islice(with_distractors(left), 10))) == 10
-    assert len(list(left)) >= 40
-
-
-def test_supported_natural_pairs_are_followed_by_irrelevant_ones() -> None:
-    made = list(with_distractors(claims(400)))
     irrelevant = [(before, pair) for before, pair in pairwise(made) if pair.id.endswith("/irrelevant")]
     assert 80 < len(irrelevant) < 120  # about every second supported claim
     for before, pair in irrelevant:
