@@ -72,9 +72,9 @@ class ByTable(Rater):
         judged = []
         for value in self.table[one.id]:
             if value == "mask":
-                judged.append(RatedStatement("model", False, ratings={"table": None}))
+                judged.append(RatedStatement({"table": (None, None)}, "model", applicable=False))
             elif isinstance(value, str) or value is None:
-                judged.append(RatedStatement("retrieval", True, None, {"table": None}, {"table": "no reply"}))
+                judged.append(RatedStatement({"table": (None, "no reply")}, "retrieval"))
             else:
-                judged.append(RatedStatement("retrieval", True, (), {"table": value}))
+                judged.append(RatedStatement({"table": (value, None)}, "retrieval", edits=()))
         return RatedResponse(one, tuple(judged))

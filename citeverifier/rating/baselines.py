@@ -97,7 +97,7 @@ class AttrScore(LLMRater):
             {metric: _mean([read_choice(reply, meaning) for reply in own]) for metric, meaning in meanings.items()}
             for own in verdicts
         )
-        return RatedResponse(response, tuple(map(RatedStatement.of, ratings)))
+        return RatedResponse(response, tuple(map(RatedStatement, ratings)))
 
 
 class Lqac(LLMRater):
@@ -172,7 +172,7 @@ def _rated(
     response: Response, recall: Sequence[Read[float]], precision: Sequence[Sequence[Read[float]]], dagger: bool
 ) -> RatedResponse:
     """From the recall of each statement and the precision of each of its citations."""
-    statements = (RatedStatement.of(_prf([whole], own)) for whole, own in zip(recall, precision, strict=True))
+    statements = (RatedStatement(_prf([whole], own)) for whole, own in zip(recall, precision, strict=True))
     overall = {}
     for scenario in () if dagger else SCENARIOS:
         counted = [n for n, statement in enumerate(response.statements) if scenario == "full" or statement.cites]

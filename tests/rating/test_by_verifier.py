@@ -133,7 +133,7 @@ def graded(draw: st.DrawFn) -> tuple[tuple[int, ...], int, dict[Premise, Grade]]
 def test_what_is_not_asked_changes_no_edit(case: tuple[tuple[int, ...], int, dict[Premise, Grade]]) -> None:
     cited, count, every = case
     statement, documents = CitedStatement("S.", cited), tuple(Document(str(i), "t") for i in range(count))
-    first = {one: every[one] for one in premises_of(Response("r", "en", "s", "", documents, (statement,)), 0, {})}
+    first = {one: every[one] for one in premises_of(Response("r", "en", "s", "", documents, (statement,)), 0)}
     then = {one: every[one] for one in combinations_of(cited, first, count)}
     assert not first.keys() & then.keys()
     # of premises that say the same the one that is asked first counts

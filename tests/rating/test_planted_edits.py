@@ -98,8 +98,8 @@ def test_who_knows_nothing_finds_nothing(chains: list[Response], tmp_path: Path)
 def test_a_defect_of_a_masked_statement_counts_as_missed() -> None:
     statement = CitedStatement("S.", (), planted=(Edit("evidence", 0),))
     one = Response("q/1", "en", "s", "?", (Document("", "S."),), (statement,), "q")
-    masked = RatedResponse(one, (RatedStatement("model", False, ratings={"table": None}),))
-    unscored = RatedResponse(one, (RatedStatement(None, None, None, {"table": None}, {"table": "no reply"}),))
+    masked = RatedResponse(one, (RatedStatement({"table": (None, None)}, "model", applicable=False),))
+    unscored = RatedResponse(one, (RatedStatement({"table": (None, "no reply")}, applicable=None),))
     found = planted_defects([masked, unscored], ByTable({}))
     assert found is not None
     evidence = found["kinds"]["evidence"]

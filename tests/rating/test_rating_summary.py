@@ -60,7 +60,7 @@ def test_scenarios(name: str) -> None:
         (rated("one unscored"), "1 of 2 statements are unscored"),
         (RatedResponse(response(), ()), "the answer has no statements"),
         (
-            RatedResponse(response([]), (RatedStatement(applicable=None, ratings={"table": None}),)),
+            RatedResponse(response([]), (RatedStatement({"table": (None, None)}, applicable=None),)),
             "not known of 1 of 1 statements whether they need citations",
         ),
     ],
@@ -151,7 +151,7 @@ def test_attribution() -> None:
     )
     needs = [True, False, True, False, True, None]
     one = Response("q", "en", "s", "?", (), statements)
-    found = attribution([RatedResponse(one, tuple(RatedStatement(applicable=need) for need in needs))])
+    found = attribution([RatedResponse(one, tuple(RatedStatement({}, applicable=need) for need in needs))])
     assert found is not None
     assert (found["n"], found["unscored"]) == (4, 1)
     assert (found["precision"], found["recall"], found["f1"]) == (0.5, 0.5, 0.5)
