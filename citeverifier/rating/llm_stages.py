@@ -40,12 +40,11 @@ def ask_stage(path: Path, llm: LLM, requests: Mapping[str, Request]) -> tuple[di
         for key, reply in llm.replies((key, requests[same[0]]) for key, same in missing.items()):
             cost += Cost() if reply.cached else llm.cost(reply)
             replies[key] = reply
-            if out is None:
-                continue
-            for identity in missing[key]:
-                tokens = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
-                row = {"id": identity, "asked": key, "reply": reply.text, "raw": reply.raw, "error": reply.error}
-                out.write(row | tokens)
+            if out is not None:
+                row = {"asked": key, "reply": reply.text, "raw": reply.raw, "error": reply.error}
+                row |= {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
+                for identity in missing[key]:
+                    out.write({"id": identity} | row)
     return {identity: replies[key] for identity, key in keys.items()}, cost + Cost(seconds=time.monotonic() - started)
 
 

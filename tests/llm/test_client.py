@@ -181,12 +181,10 @@ def test_retry_after_is_waited_for() -> None:
         (HALF_BODY, "connection dropped.*3 attempts", 3),
         (slow(2, says("late")), r"no answer within 1 s \(3 attempts\)", 3),
         (status(429, Retry_After="4000"), "answered 429", 1),  # nobody waits for so long
-        (status(400, "unknown field"), "answered 400: ", 1),
         (status(400, "This model's maximum context length is 2048."), "prompt and max_tokens are longer than", 1),
         (status(422), "answered 422", 1),
         (HALF_JSON, "no JSON", 1),
         ({"object": "error"}, "expected a chat completion, got", 1),
-        ({"choices": []}, "expected a chat completion, got", 1),
         (Misbehaviour(body="[]"), "expected a chat completion, got", 1),
         (EMPTY, "empty", 1),
         (says(None), "empty", 1),
@@ -318,10 +316,14 @@ def test_requests_are_taken_no_further_ahead_than_concurrency() -> None:
 
 
 def test_the_source_may_depend_on_replies() -> None:
-    todo = [("a", ask("a"))]
-    got = []
+    todo, got = [("a", ask("a"))], []
+
+    def source() -> Iterator[tuple[str, Request]]:
+        while todo:
+            yield todo.pop()
+
     with ScriptedServer(echo) as server:
-        for key, _ in client(server, concurrency=1).replies(iter(lambda: todo.pop() if todo else None, None)):
+        for key, _ in client(server, concurrency=1).replies(source()):
             got.append(key)
             if len(key) < 4:
                 todo.append((key + "a", ask(key + "a")))

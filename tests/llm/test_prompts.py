@@ -109,7 +109,7 @@ def test_a_broken_template_says_where(tmp_path: Path, source: str, message: str)
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"zero_shot/en\.jinja: 'statement' is undefined; given were documents, level"):
+    with pytest.raises(ValueError, match=r"zero_shot/en\.jinja: 'context' is undefined; given were documents, level"):
         Prompt.load("zero_shot", "en").render(documents=DOCUMENTS, level="full")
     with pytest.raises(ValueError, match=r"expected a language of en, pl, got 'de'"):
         Prompt.load("zero_shot", "de")
