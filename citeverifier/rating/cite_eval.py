@@ -49,7 +49,6 @@ class CiteEvalAuto(LLMRater):
     """One rater for the paper's variants.
 
     Args:
-        llm: who is asked.
         way: how ratings are asked for, always of all statements in one reply. "vanilla": at once; "cot": after some
             reasoning about all; "iter_cot": statement by statement, reasoning, then its rating; "iter_coe": statement
             by statement, reasoning, edits, rating.
@@ -58,8 +57,6 @@ class CiteEvalAuto(LLMRater):
         weight: the LLM's share in the ensemble, 0 to 1; 0.5 is the mean.
         attribution: whether statements are attributed first, and those that rest on no document masked. False is the
             paper's ablation: every statement is rated.
-        prompt_lang: the prompts' language; None = the response's own.
-        max_tokens: of a reply.
     """
 
     def __init__(
