@@ -376,6 +376,18 @@ def test_a_dry_run_sends_nothing_and_counts(tmp_path: Path) -> None:
     assert llm.spent.money == pytest.approx(13e-6)
 
 
+def test_importing_it_loads_no_openai_and_asking_no_torch() -> None:
+    with ScriptedServer(echo) as server:
+        code = (
+            "import sys; from citeverifier.llm.client import *\n"
+            "assert 'openai' not in sys.modules\n"
+            f"LLM(LLMOptions('m', base_url='{server.url}')).ask([Request((('user', 'x'),))])\n"
+            "assert not {'torch', 'transformers'} & set(sys.modules)\n"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True)
+    assert len(server.bodies) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
