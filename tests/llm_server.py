@@ -98,6 +98,7 @@ class LocalServer:
     def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
         self._lock = threading.Lock()
         self._http = _Server(("127.0.0.1", 0), handler)
+        self._http.owner = self
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
 
@@ -117,25 +118,14 @@ class ScriptedServer(LocalServer):
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
-        self.most_at_once = 0
-        self.at_once = 0
-        super().__init__(_handler(self, reply))
+        self.at_once = self.most_at_once = 0
+        self.reply = reply
+        super().__init__(_ScriptedHandler)
         self.url += "/v1"
-
-    def _came(self, body: dict[str, Any], headers: dict[str, str], path: str) -> None:
-        with self._lock:
-            self.paths.append(path)
-            self.bodies.append(body)
-            self.headers.append(headers)
-            self.at_once += 1
-            self.most_at_once = max(self.most_at_once, self.at_once)
-
-    def _went(self) -> None:
-        with self._lock:
-            self.at_once -= 1
 
 
 class _Server(ThreadingHTTPServer):
+    owner: LocalServer
     daemon_threads = True
     block_on_close = False
     request_queue_size = 1024
@@ -166,29 +156,33 @@ class LocalHandler(BaseHTTPRequestHandler):
         self.close_connection = True
 
 
-def _handler(server: ScriptedServer, reply: Callable[[dict[str, Any]], Answer]) -> type[BaseHTTPRequestHandler]:
-    class Handler(LocalHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            server._came(body, {name.lower(): value for name, value in self.headers.items()}, self.path)
-            try:
-                answer = reply(body)
-                if not isinstance(answer, Misbehaviour):
-                    answer = Misbehaviour(body=json.dumps(answer))
-                self._send(answer)
-            finally:
-                server._went()
+class _ScriptedHandler(LocalHandler):
+    server: _Server
 
-        def _send(self, answer: Misbehaviour) -> None:
-            time.sleep(answer.delay)
-            if answer.cut:
-                return self.cut()
-            data = answer.body.encode()
-            self.head(answer.status, len(data), answer.headers)
-            for line in (data[: len(data) // 2] if answer.half else data).splitlines(keepends=True):
-                time.sleep(answer.pause)
-                self.wfile.write(line)
-            self.close_connection = self.close_connection or answer.half
-            return None
+    def do_POST(self) -> None:
+        owner: Any = self.server.owner
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with owner._lock:
+            owner.paths.append(self.path)
+            owner.bodies.append(body)
+            owner.headers.append({name.lower(): value for name, value in self.headers.items()})
+            owner.at_once += 1
+            owner.most_at_once = max(owner.most_at_once, owner.at_once)
+        try:
+            answer = owner.reply(body)
+            self._send(answer if isinstance(answer, Misbehaviour) else Misbehaviour(body=json.dumps(answer)))
+        finally:
+            with owner._lock:
+                owner.at_once -= 1
 
-    return Handler
+    def _send(self, answer: Misbehaviour) -> None:
+        time.sleep(answer.delay)
+        if answer.cut:
+            self.cut()
+            return
+        data = answer.body.encode()
+        self.head(answer.status, len(data), answer.headers)
+        for line in (data[: len(data) // 2] if answer.half else data).splitlines(keepends=True):
+            time.sleep(answer.pause)
+            self.wfile.write(line)
+        self.close_connection = self.close_connection or answer.half

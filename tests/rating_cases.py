@@ -56,7 +56,7 @@ def holds(pair: Pair, level: Support = Support.FULL) -> float:
 
 
 class ByTable(Rater):
-    """A rater that gives each statement the rating of a table by response id, from 1 to 5; None is unscored."""
+    """Ratings from a table by response id: each statement's from 1 to 5, None is unscored, "mask" needs no citation."""
 
     metrics = ("table",)
 
@@ -68,13 +68,14 @@ class ByTable(Rater):
         return [self.rated(response) for response in responses]
 
     def rated(self, one: Response) -> RatedResponse:
-        """ "mask" needs no citation."""
-        judged = []
-        for value in self.table[one.id]:
-            if value == "mask":
-                judged.append(RatedStatement("model", False, ratings={"table": None}))
-            elif isinstance(value, str) or value is None:
-                judged.append(RatedStatement("retrieval", True, None, {"table": None}, {"table": "no reply"}))
-            else:
-                judged.append(RatedStatement("retrieval", True, (), {"table": value}))
-        return RatedResponse(one, tuple(judged))
+        return RatedResponse(one, tuple(JUDGED.get(value) or _rated(value) for value in self.table[one.id]))
+
+
+JUDGED = {
+    "mask": RatedStatement({"table": (None, None)}, "model", applicable=False),
+    None: RatedStatement({"table": (None, "no reply")}, "retrieval"),
+}
+
+
+def _rated(value: Any) -> RatedStatement:
+    return RatedStatement({"table": (value, None)}, "retrieval", edits=())

@@ -49,13 +49,9 @@ def overlap(statement: str, document: str) -> float:
 
 def _chosen(choices: list[str], statement: str, documents: list[str]) -> str:
     held = overlap(statement, "\n".join(documents))
-    graded = {
-        ("attributable", "extrapolatory", "contradictory"): (GOOD, SUPPORT),
-        ("full", "partial", "none"): (GOOD, SUPPORT),
-    }.get(tuple(choices))
-    if graded is None:
+    if len(choices) == 2:
         return "yes" if held >= SUPPORT or not documents else "no"
-    return choices[0] if held >= graded[0] else choices[1] if held >= graded[1] else choices[2]
+    return choices[0 if held >= GOOD else 1 if held >= SUPPORT else 2]
 
 
 def _statements(schema: dict[str, Any], prompt: str, documents: list[str]) -> dict[str, Any]:

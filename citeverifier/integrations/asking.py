@@ -42,10 +42,7 @@ def asker(
     if do not in ("verify", "cite", "fix"):
         raise ValueError(f"expected verify, cite or fix, got {do!r}")
     at = (CiteVerifier.from_pretrained() if verifier is None else checked(verifier)).at(threshold)
-    methods: dict[str, Callable[..., Any]] = {
-        "verify": at.verify_records, "cite": at.cite_records, "fix": at.fix_records
-    }  # fmt: skip
-    method = methods[do]
+    method = {"verify": at.verify_records, "cite": at.cite_records, "fix": at.fix_records}[do]
 
     def ask(answer: Any, documents: Any, question: Any = None) -> Future[list[Any]]:
         record = to_record(answer, documents, question, lang, names=names)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -51,26 +50,23 @@ class LLM:
         self.fingerprint = options.fingerprint
         self.spent = Cost()
         self._cache = ReplyCache(options.cache) if options.cache is not None else None
-        self._lock = threading.Lock()
         self._pace = Pace(options)
 
     def cost(self, reply: Reply) -> Cost:
         """What a reply costs, or once did where it is cached."""
+        tokens = reply.prompt_tokens, reply.completion_tokens
         prices: Any = self.options.prices  # this model's, or None
-        money = None
-        if prices is not None:
-            money = (reply.prompt_tokens * prices[0] + reply.completion_tokens * prices[1]) / 1e6
-        return Cost(calls=1, tokens=reply.prompt_tokens + reply.completion_tokens, money=money)
+        money = None if prices is None else (tokens[0] * prices[0] + tokens[1] * prices[1]) / 1e6
+        return Cost(calls=1, tokens=sum(tokens), money=money)
 
     def ask(self, requests: Sequence[Request]) -> list[Reply]:
         """Replies in the order of the requests; equal requests are sent once. Raises LLMError."""
         keys = [request_key(self.options, request) for request in requests]
         distinct = dict(zip(keys, requests, strict=True))
-        few = len(requests) < 2
-        bar = tqdm(self.replies(distinct.items()), self.name, len(distinct), disable=few or None, leave=False)
-        first = dict(bar)
-        left = dict(first)
-        return [left.pop(key, None) or self._again(first[key]) for key in keys]
+        quiet = len(requests) < 2 or None  # None: where nobody watches
+        replies = dict(tqdm(self.replies(distinct.items()), self.name, len(distinct), disable=quiet, leave=False))
+        first = dict(replies)
+        return [first.pop(key, None) or self._again(replies[key]) for key in keys]
 
     def replies(self, requests: Iterable[tuple[K, Request]]) -> Iterator[tuple[K, Reply]]:
         """(key, reply) as replies come in, in no particular order; raises LLMError where the run cannot go on.
@@ -87,7 +83,7 @@ class LLM:
             """The next replies, for all that wait for them."""
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                 reply = future.result()
-                self._count(self.cost(reply) + Cost(notes={"failed": int(reply.text is None)}))
+                self.spent += self.cost(reply) + Cost(notes={"failed": int(reply.text is None)})
                 first, *others = waiting.pop(under_way.pop(future))
                 yield first, reply
                 yield from ((key, self._again(reply)) for key in others)
@@ -126,11 +122,8 @@ class LLM:
         return functools.partial(portal.start_task_soon, self._call, connection)
 
     async def _call(self, connection: Connection, digest: str, request: Request) -> Reply:
-        messages = [{"role": role, "content": content} for role, content in request.messages]
         started = time.monotonic()
-        answer = await connection.post(
-            CHAT, {"model": self.options.model, "messages": messages} | body(self.options, request)
-        )
+        answer = await connection.post(CHAT, body(self.options, request))
         reply = Reply(None, answer.error) if isinstance(answer, Failure) else read(self.options, request, answer)
         self._pace.ended(time.monotonic() - started, reply.completion_tokens)
         if reply.error is not None:
@@ -143,22 +136,18 @@ class LLM:
         """The reply from the cache, or a dry run's."""
         cached = self._cache.get(digest) if self._cache is not None else None
         if cached is not None:
-            self._count(Cost(notes={"cached": 1}))
+            self.spent += Cost(notes={"cached": 1})
             return replace(cached, text=None, error="dry run") if self.options.dry_run else cached
         if not self.options.dry_run:
             return None
         estimate = Reply(None, "dry run", prompt_tokens=estimated_tokens(request))
-        self._count(self.cost(estimate))
+        self.spent += self.cost(estimate)
         return estimate
 
     def _again(self, reply: Reply) -> Reply:
         """A reply for an equal request."""
-        self._count(Cost(notes={"cached": 1}))
+        self.spent += Cost(notes={"cached": 1})
         return replace(reply, cached=True)
-
-    def _count(self, cost: Cost) -> None:
-        with self._lock:
-            self.spent += cost
 
 
 class Pace:

@@ -22,9 +22,10 @@ TOP_LOGPROBS = 20  # the most that OpenAI gives, and vLLM unless started with an
 
 
 def body(options: LLMOptions, request: Request) -> dict[str, Any]:
-    """What is sent, less model and messages."""
+    """What is sent."""
     openai = options.dialect == "openai"
-    sent = parameters(options)
+    messages = [{"role": role, "content": content} for role, content in request.messages]
+    sent = {"model": options.model, "messages": messages} | parameters(options)
     sent["max_completion_tokens" if openai else "max_tokens"] = request.max_tokens
     if "seed" in sent:
         sent["seed"] += request.sample

@@ -12,6 +12,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,20 +80,14 @@ class Prompt:
         """Messages as (role, content); raises ValueError where the template asks for a value that was not given."""
         from jinja2 import UndefinedError
 
-        messages = []
-        for role in ("system", "user"):
-            block = self._template.blocks.get(role)
-            if block is None:
-                continue
-            try:
-                content = "".join(block(self._template.new_context(values))).strip()
-            except UndefinedError as error:
-                raise ValueError(
-                    f"prompt {self.name}/{self.lang}.jinja: {error}; given were {', '.join(sorted(values)) or 'none'}"
-                ) from error
-            if content:
-                messages.append((role, content))
-        return tuple(messages)
+        blocks = {role: self._template.blocks[role] for role in ("system", "user") if role in self._template.blocks}
+        try:
+            texts = {role: "".join(block(self._template.new_context(values))) for role, block in blocks.items()}
+        except UndefinedError as error:
+            raise ValueError(
+                f"prompt {self.name}/{self.lang}.jinja: {error}; given were {', '.join(sorted(values)) or 'none'}"
+            ) from error
+        return tuple((role, text.strip()) for role, text in texts.items() if text.strip())
 
 
 @lru_cache(maxsize=64)
@@ -126,9 +121,6 @@ def fence(text: str, label: str = "text") -> str:
     The hash comes of the text itself, so that equal prompts stay equal, and nobody writes it into a document before it
     is known: writing it changes it. Should it occur all the same, another is taken.
     """
-    attempt = 0
-    while True:
-        mark = hashlib.sha256(f"{attempt}\n{text}".encode(errors="surrogatepass")).hexdigest()[:8]
-        if mark not in text:
-            return f"<{label} {mark}>\n{text}\n</{label} {mark}>"
-        attempt += 1
+    marks = (hashlib.sha256(f"{i}\n{text}".encode(errors="surrogatepass")).hexdigest()[:8] for i in count())
+    mark = next(mark for mark in marks if mark not in text)
+    return f"<{label} {mark}>\n{text}\n</{label} {mark}>"

@@ -57,16 +57,11 @@ class ReplyCache:
 
     def put(self, key: str, model: str, reply: Reply) -> None:
         """Keep a reply, at once; one that holds no tokens is not kept, since asking again may give some."""
-        said: tuple[str | None, str | None]
-        if reply.text is not None:
-            known = None if reply.probabilities is None else json.dumps(reply.probabilities, ensure_ascii=False)
-            table, said = "replies", (reply.text, known)
-        elif reply.completion_tokens:
-            table, said = "unusable", (reply.error, reply.raw)
-        else:
+        if reply.text is None and not reply.completion_tokens:
             return
+        known = None if reply.probabilities is None else json.dumps(reply.probabilities, ensure_ascii=False)
+        said = (reply.error, reply.raw) if reply.text is None else (reply.text, known)
+        row = (key, model, *said, reply.prompt_tokens, reply.completion_tokens)
+        table = "unusable" if reply.text is None else "replies"
         with self._lock:
-            self._connection.execute(
-                f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)",
-                (key, model, *said, reply.prompt_tokens, reply.completion_tokens),
-            )
+            self._connection.execute(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?)", row)

@@ -24,11 +24,14 @@ from citeverifier.verifiers.base import Scorer
 
 SCALE = (0.0, 1.0)
 RECALL_AND_PRECISION = ("f1", "recall", "precision")
-STRICT = {"attributable": 1.0, "extrapolatory": 0.0, "contradictory": 0.0}
+CHOICES = {  # by stage the words that an LLM chooses from, and what each counts
+    "attribution_verdict": {"attributable": 1.0, "extrapolatory": 0.0, "contradictory": 0.0},
+    "citation_support": {"full": 1.0, "partial": 0.5, "none": 0.0},
+    "citation_need": {"yes": 0.0, "no": 1.0},
+    "citation_relevance": {"yes": 1.0, "no": 0.0},
+}
+STRICT = CHOICES["attribution_verdict"]
 RELAXED = {**STRICT, "extrapolatory": 0.5}
-SUPPORTED = {"full": 1.0, "partial": 0.5, "none": 0.0}
-NEEDS_NONE = {"yes": 0.0, "no": 1.0}
-RELEVANT = {"yes": 1.0, "no": 0.0}
 
 
 class AutoAis(Rater):
@@ -88,7 +91,7 @@ class AttrScore(LLMRater):
     def asking(self, response: Response) -> Asking:
         """One question a citation."""
         cited = [(number, i) for number, statement in enumerate(response.statements) for i in statement.citations]
-        replies = yield [_choice(self, "attribution_verdict", response, n, [i], STRICT, f"/{i}") for n, i in cited]
+        replies = yield [_choice(self, "attribution_verdict", response, n, [i], f"/{i}") for n, i in cited]
         verdicts: list[list[Reply]] = [[] for _ in response.statements]
         for (number, _), reply in zip(cited, replies, strict=True):
             verdicts[number].append(reply)
@@ -97,7 +100,7 @@ class AttrScore(LLMRater):
             {metric: _mean([read_choice(reply, meaning) for reply in own]) for metric, meaning in meanings.items()}
             for own in verdicts
         )
-        return RatedResponse(response, tuple(map(RatedStatement.of, ratings)))
+        return RatedResponse(response, tuple(map(RatedStatement, ratings)))
 
 
 class Lqac(LLMRater):
@@ -118,17 +121,13 @@ class Lqac(LLMRater):
 
     def asking(self, response: Response) -> Asking:
         """One question a statement, one a citation."""
-        asked, meanings = [], []
+        asked = []
         for number, statement in enumerate(response.statements):
-            stage, meaning = ("citation_support", SUPPORTED) if statement.citations else ("citation_need", NEEDS_NONE)
-            asked.append(_choice(self, stage, response, number, statement.citations, meaning))
-            asked += [
-                _choice(self, "citation_relevance", response, number, [i], RELEVANT, f"/{i}")
-                for i in statement.citations
-            ]
-            meanings += [meaning] + [RELEVANT] * len(statement.citations)
+            stage = "citation_support" if statement.citations else "citation_need"
+            asked.append(_choice(self, stage, response, number, statement.citations))
+            asked += [_choice(self, "citation_relevance", response, number, [i], f"/{i}") for i in statement.citations]
         replies = yield asked
-        answers = iter(list(map(read_choice, replies, meanings)))
+        answers = (read_choice(reply, CHOICES[one.stage]) for one, reply in zip(asked, replies, strict=True))
         recall, precision = [], []
         for statement in response.statements:
             recall.append(next(answers))
@@ -140,15 +139,11 @@ class Lqac(LLMRater):
 
 
 def _choice(
-    rater: LLMRater, stage: str, response: Response, number: int, documents: Sequence[int],
-    meaning: Mapping[str, float], about: str = "",
-) -> StageRequest:  # fmt: skip
-    """Which word of `meaning` is true of a statement with some of its response's documents?"""
-    values = {
-        "documents": [response.documents[i] for i in documents],
-        "statement": response.statements[number].text,
-    }
-    return rater.request(stage, response, values, f"/s{number}{about}", choices=tuple(meaning), max_tokens=16)
+    rater: LLMRater, stage: str, response: Response, number: int, documents: Sequence[int], about: str = ""
+) -> StageRequest:
+    """Which word of the stage is true of a statement with some of its response's documents?"""
+    values = {"documents": [response.documents[i] for i in documents], "statement": response.statements[number].text}
+    return rater.request(stage, response, values, f"/s{number}{about}", choices=tuple(CHOICES[stage]), max_tokens=16)
 
 
 def read_choice(reply: Reply, meaning: Mapping[str, float]) -> Read[float]:
@@ -172,7 +167,7 @@ def _rated(
     response: Response, recall: Sequence[Read[float]], precision: Sequence[Sequence[Read[float]]], dagger: bool
 ) -> RatedResponse:
     """From the recall of each statement and the precision of each of its citations."""
-    statements = (RatedStatement.of(_prf([whole], own)) for whole, own in zip(recall, precision, strict=True))
+    statements = (RatedStatement(_prf([whole], own)) for whole, own in zip(recall, precision, strict=True))
     overall = {}
     for scenario in () if dagger else SCENARIOS:
         counted = [n for n, statement in enumerate(response.statements) if scenario == "full" or statement.cites]

@@ -21,11 +21,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from citeverifier.answers.in_step import in_step
 from citeverifier.answers.judging import Judge
 from citeverifier.cost import Cost
 from citeverifier.data.pair_recipes import APART
@@ -59,14 +61,7 @@ Grades = Mapping[Premise, Grade]
 
 
 class VerifierRater(Rater):
-    """Rates by any Scorer.
-
-    Args:
-        verifier: the Scorer.
-        thresholds: where a score reaches a level.
-        penalties: their weights.
-        attribution: whether statements that rest on no document are masked.
-    """
+    """Rates by any Scorer. `attribution`: whether statements that rest on no document are masked."""
 
     metrics = (METRIC,)
     makes_edits = True
@@ -88,54 +83,46 @@ class VerifierRater(Rater):
 
     def rate(self, responses: Sequence[Response], folder: Path) -> list[RatedResponse]:
         """Scores, contexts, edits, ratings; leaves the support of all premises in support.jsonl."""
-        statements = [(response, number) for response in responses for number in range(len(response.statements))]
-        grades: dict[tuple[str, int], dict[Premise, Grade]] = {(one.key, number): {} for one, number in statements}
         judge = Judge(self.verifier, self.thresholds)
         started = time.monotonic()
-        for premises in (premises_of, self._combinations):
-            asked = [
-                (response, number, premise)
-                for response, number in statements
-                for premise in premises(response, number, grades[response.key, number])
-            ]
-            pairs = [_pair(*question) for question in asked]
+
+        def answer(asked: Sequence[Sequence[Pair]]) -> list[list[Grade]]:
+            pairs = [pair for own in asked for pair in own]
             partial, full = (judge.scores(pairs, level) for level in LEVELS)
-            for (response, number, premise), low, high in zip(asked, partial, full, strict=True):
-                grades[response.key, number][premise] = self._grade(*low, *high)
+            graded = (self._grade(*low, *high) for low, high in zip(partial, full, strict=True))
+            return [list(islice(graded, len(own))) for own in asked]
+
+        statements = [(response, number) for response in responses for number in range(len(response.statements))]
+        rated = in_step((self._asking(*statement) for statement in statements), answer)
         self.cost += judge.cost + Cost(seconds=time.monotonic() - started)
-        write_jsonl(folder / "support.jsonl", (_row(*statement, own) for statement, own in grades.items()))
-        return [
-            RatedResponse(
-                response,
-                tuple(
-                    self._rated(statement, grades[response.key, number], len(response.documents))
-                    for number, statement in enumerate(response.statements)
-                ),
-            )
-            for response in responses
-        ]
+        rows = (_row(one.key, number, grades) for (one, number), (grades, _) in zip(statements, rated, strict=True))
+        write_jsonl(folder / "support.jsonl", rows)
+        left = (statement for _, statement in rated)
+        return [RatedResponse(one, tuple(islice(left, len(one.statements)))) for one in responses]
+
+    def _asking(
+        self, response: Response, number: int
+    ) -> Generator[list[Pair], list[Grade], tuple[Grades, RatedStatement]]:
+        """Rate one statement: yields what is asked about it at a time, gets the grades; returns all of them, too."""
+        statement, count = response.statements[number], len(response.documents)
+        premises = premises_of(response, number)
+        grades = dict(zip(premises, (yield [_pair(response, number, one) for one in premises]), strict=True))
+        if reason := _reason(grades):
+            return grades, RatedStatement({METRIC: (None, reason)}, applicable=None)
+        context = context_of(grades, count)
+        if not statement.needs_citations(context, self.attribution):
+            return grades, RatedStatement({METRIC: (None, None)}, context, applicable=False)
+        premises = combinations_of(statement.citations, grades, count)
+        grades |= zip(premises, (yield [_pair(response, number, one) for one in premises]), strict=True)
+        if reason := _reason(grades):
+            return grades, RatedStatement({METRIC: (None, reason)}, applicable=None)
+        edits = edits_of(statement, grades, count)
+        return grades, RatedStatement({METRIC: (self.penalties.rating(edits), None)}, context, edits=edits)
 
     def _grade(self, p_partial: float, no_partial: str | None, p_full: float, no_full: str | None) -> Grade:
         """Scores that are nan reach no level."""
         reached = [level for level, p in zip(LEVELS, (p_partial, p_full), strict=True) if p >= self.thresholds[level]]
         return Grade(max(reached, default=Support.NONE), p_full, no_partial or no_full)
-
-    def _combinations(self, response: Response, number: int, grades: Grades) -> list[Premise]:
-        """None where the statement is unscored, or needs no citations."""
-        statement, count = response.statements[number], len(response.documents)
-        if _reason(grades) or not statement.needs_citations(context_of(grades, count), self.attribution):
-            return []
-        return combinations_of(statement.citations, grades, count)
-
-    def _rated(self, statement: CitedStatement, grades: Grades, count: int) -> RatedStatement:
-        """Of a response with `count` documents."""
-        if reason := _reason(grades):
-            return RatedStatement(None, None, None, {METRIC: None}, {METRIC: reason})
-        context = context_of(grades, count)
-        if not statement.needs_citations(context, self.attribution):
-            return RatedStatement(context, False, ratings={METRIC: None})
-        edits = edits_of(statement, grades, count)
-        return RatedStatement(context, True, edits, {METRIC: self.penalties.rating(edits)})
 
 
 def rating_questions(examples: Sequence[Example]) -> list[DevQuestion]:
@@ -151,21 +138,19 @@ def rating_questions(examples: Sequence[Example]) -> list[DevQuestion]:
             cited = tuple(sorted(statement.citations))
             if not cited:
                 continue
-            questions += [
-                DevQuestion(_pair(response, number, (i,)), Support.PARTIAL, i in cited)
-                for i in range(len(example.documents))
-            ]
+            alone = [_pair(response, number, (i,)) for i in range(len(example.documents))]
+            questions += [DevQuestion(pair, Support.PARTIAL, i in cited) for i, pair in enumerate(alone)]
             questions.append(DevQuestion(_pair(response, number, cited), Support.FULL, True))
             if len(cited) > 1 and statement.kind in APART:
-                questions += [DevQuestion(_pair(response, number, (i,)), Support.FULL, False) for i in cited]
+                questions += [DevQuestion(alone[i], Support.FULL, False) for i in cited]
     return questions
 
 
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
 
-def premises_of(response: Response, number: int, grades: Grades) -> list[Premise]:
-    """What is asked first of a statement, each premise once; `grades` are none yet.
+def premises_of(response: Response, number: int) -> list[Premise]:
+    """What is asked first of a statement, each premise once.
 
     Each document alone, the cited ones together, these without each one of them; for the context the question and the
     earlier statements, where there are any.
@@ -204,15 +189,12 @@ def _instead(cited: Sequence[int], gone: int, other: int) -> Premise:
 
 
 def _pair(response: Response, number: int, premise: Premise) -> Pair:
-    documents: Iterable[Document]
-    if premise == QUESTION:
-        documents = [Document("", response.question)]
-    elif premise == EARLIER:
-        documents = [Document("", " ".join(statement.text for statement in response.statements[:number]))]
+    if isinstance(premise, str):
+        earlier = " ".join(statement.text for statement in response.statements[:number])
+        name, documents = premise, [Document("", response.question if premise == QUESTION else earlier)]
     else:
-        documents = [response.documents[int(i)] for i in premise]
+        name, documents = "-".join(map(str, premise)), [response.documents[i] for i in premise]
     statement = f"{response.key}/s{number}"
-    name = premise if isinstance(premise, str) else "-".join(map(str, premise))
     return Pair.of(
         response.statements[number].text, documents, response.lang, id=f"{statement}/{name}", example=response.key,
         statement_id=statement, kind="rating", context=response.question or None,
@@ -229,8 +211,8 @@ def context_of(grades: Grades, count: int) -> Context:
     documents where any supports at least a part; else the model.
     """
     best = max(grades[i,].full for i in range(count))
-    others: list[tuple[str, Context]] = [(QUESTION, "query"), (EARLIER, "response")]
-    for premise, context in others:
+    others: dict[Premise, Context] = {QUESTION: "query", EARLIER: "response"}
+    for premise, context in others.items():
         grade = grades.get(premise)
         if grade is not None and grade.level is Support.FULL and grade.full >= best:
             return context

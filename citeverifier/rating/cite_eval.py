@@ -21,6 +21,7 @@ from citeverifier.rating.responses import (
     HIGHEST,
     KINDS,
     LOWEST,
+    NOTHING,
     CitedStatement,
     Context,
     Edit,
@@ -39,7 +40,6 @@ WAYS = {
     "iter_cot": ("reasoning", "rating"),
     "iter_coe": ("reasoning", "edits", "rating"),
 }
-NOTHING: Read[Any] = (None, None)
 
 Value = TypeVar("Value")
 Entry: TypeAlias = Mapping[str, Any]  # what a reply says of one statement
@@ -49,7 +49,6 @@ class CiteEvalAuto(LLMRater):
     """One rater for the paper's variants.
 
     Args:
-        llm: who is asked.
         way: how ratings are asked for, always of all statements in one reply. "vanilla": at once; "cot": after some
             reasoning about all; "iter_cot": statement by statement, reasoning, then its rating; "iter_coe": statement
             by statement, reasoning, edits, rating.
@@ -58,8 +57,6 @@ class CiteEvalAuto(LLMRater):
         weight: the LLM's share in the ensemble, 0 to 1; 0.5 is the mean.
         attribution: whether statements are attributed first, and those that rest on no document masked. False is the
             paper's ablation: every statement is rated.
-        prompt_lang: the prompts' language; None = the response's own.
-        max_tokens: of a reply.
     """
 
     def __init__(
@@ -107,13 +104,11 @@ class CiteEvalAuto(LLMRater):
             ratings = read_statements(reply, asked, lambda _, entry: rating_of(entry))
             if "edits" in WAYS[self.way]:
                 edits = read_statements(reply, asked, lambda n, entry: edits_of(entry, statements[n], count))
-        return RatedResponse(
-            response,
-            tuple(
-                self._rated(statements[n], needs[n], contexts[n], ratings.get(n, NOTHING), edits.get(n, NOTHING))
-                for n in every
-            ),
+        rated = (
+            self._rated(statements[n], needs[n], contexts[n], ratings.get(n, NOTHING), edits.get(n, NOTHING))
+            for n in every
         )
+        return RatedResponse(response, tuple(rated))
 
     def _request(
         self, stage: str, response: Response, asked: Sequence[int], fields: Sequence[str], **more: str
@@ -131,12 +126,11 @@ class CiteEvalAuto(LLMRater):
         edits: Read[tuple[Edit, ...]],
     ) -> RatedStatement:
         if needs is None:
-            unknown: Read[float] = (None, f"attribution: {context[1]}")
-            return RatedStatement.of(dict.fromkeys(self.metrics, unknown), applicable=None)
+            return RatedStatement(dict.fromkeys(self.metrics, (None, f"attribution: {context[1]}")), applicable=None)
         if not needs:
-            return RatedStatement.of(dict.fromkeys(self.metrics, NOTHING), context[0], applicable=False)
+            return RatedStatement(dict.fromkeys(self.metrics, NOTHING), context[0], applicable=False)
         if self.attribution and not statement.cites:  # rests on documents and names none, whatever the LLM makes of it
-            return RatedStatement.of(dict.fromkeys(self.metrics, (LOWEST, None)), context[0], edits=edits[0])
+            return RatedStatement(dict.fromkeys(self.metrics, (LOWEST, None)), context[0], edits=edits[0])
         if rating[0] is not None and edits[1] is not None:  # it is the rating of edits that cannot be made
             rating = None, f"edits: {edits[1]}"
         values = {self.way: rating}
@@ -145,7 +139,7 @@ class CiteEvalAuto(LLMRater):
             if edits[0] is not None:
                 by_edits = self.edit_dist.rating(len(statement.citations) + len(statement.dangling), edits[0])
             values = {ENSEMBLE: self._ensemble(rating, by_edits), **values, EDIT_DIST: by_edits}
-        return RatedStatement.of(values, context[0], edits=edits[0])
+        return RatedStatement(values, context[0], edits=edits[0])
 
     def _ensemble(self, by_llm: Read[float], by_edits: Read[float]) -> Read[float]:
         if by_llm[0] is None or by_edits[0] is None:
@@ -188,32 +182,30 @@ def read_statements(
     text = reply.words
     answer, problem = (None, reply.error or "no reply") if text is None else parse_json(text)
     listed = answer.get("statements") if isinstance(answer, Mapping) else None
-    if answer is not None and not isinstance(listed, list):
+    if problem is None and not isinstance(listed, list):
         problem = f'expected {{"statements": [...]}}, got {_short(answer)}'
-    entries: dict[int, list[Entry]] = {}
-    for entry in listed if isinstance(listed, list) else []:
-        if isinstance(entry, Mapping) and type(entry.get("id")) is int:
-            entries.setdefault(entry["id"] - 1, []).append(entry)
-    found: dict[int, Read[Value]] = {}
-    for number in asked:
-        own = entries.get(number, [])
+    if problem is not None:
+        return dict.fromkeys(asked, (None, problem))
+    entries = [entry for entry in listed or () if isinstance(entry, Mapping) and type(entry.get("id")) is int]
+
+    def read(number: int) -> Read[Value]:
+        own = [entry for entry in entries if entry["id"] == number + 1]
+        if len(own) != 1:
+            return None, f"{f'{len(own)} entries' if own else 'no entry'} for statement {number + 1}"
         try:
-            if problem is not None:
-                raise RecordError(problem)
-            if len(own) != 1:
-                raise RecordError(f"{f'{len(own)} entries' if own else 'no entry'} for statement {number + 1}")
-            found[number] = value_of(number, own[0]), None
+            return value_of(number, own[0]), None
         except RecordError as error:
-            found[number] = None, str(error)
-    return found
+            return None, str(error)
+
+    return {number: read(number) for number in asked}
 
 
 def context_of(entry: Entry) -> Context:
     """One of the four; raises RecordError."""
-    for context in CONTEXTS:
-        if entry.get("context") == context:
-            return context
-    raise RecordError(f"expected a context of {', '.join(CONTEXTS)}, got {_short(entry.get('context'))}")
+    context: Context | None = entry.get("context")
+    if context is None or context not in CONTEXTS:
+        raise RecordError(f"expected a context of {', '.join(CONTEXTS)}, got {_short(context)}")
+    return context
 
 
 def rating_of(entry: Entry) -> float:

@@ -40,12 +40,11 @@ def ask_stage(path: Path, llm: LLM, requests: Mapping[str, Request]) -> tuple[di
         for key, reply in llm.replies((key, requests[same[0]]) for key, same in missing.items()):
             cost += Cost() if reply.cached else llm.cost(reply)
             replies[key] = reply
-            if out is None:
-                continue
-            for identity in missing[key]:
+            if out is not None:
+                said = {"reply": reply.text, "raw": reply.raw, "error": reply.error}
                 tokens = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
-                row = {"id": identity, "asked": key, "reply": reply.text, "raw": reply.raw, "error": reply.error}
-                out.write(row | tokens)
+                for identity in missing[key]:
+                    out.write({"id": identity, "asked": key, **said, **tokens})
     return {identity: replies[key] for identity, key in keys.items()}, cost + Cost(seconds=time.monotonic() - started)
 
 

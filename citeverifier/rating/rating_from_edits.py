@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,21 +26,38 @@ PRIOR = Path(__file__).with_name("prior.json")
 _LEAST, _MOST = 0.01, 10.0  # bounds of a fitted penalty; above 0, so that every edit lowers the rating
 
 Case = tuple[int, Sequence[Edit]]  # how many citations a statement has, and the edits they need
-
-
 Finite = Annotated[float, Rule(lambda core, _: core.float_schema(strict=True, allow_inf_nan=False))]
-Numbers = TypeVar("Numbers", bound="RatingFromEdits")
 
 
 class RatingFromEdits:
-    """Numbers that make ratings of edits, in a file of a `kind`."""
+    """Numbers that make ratings of edits, in a file of a `kind`: under `key`, one for each of `names`."""
 
     kind: ClassVar[str]
+    key: ClassVar[str]
+    names: ClassVar[tuple[str, ...]]
     __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     def save(self, path: Path) -> None:
         """Write them as JSON."""
         write_json(path, {"kind": self.kind, **vars(self)})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read such a file; raises RecordError with its path where it is something else."""
+        with open_text(Path(path)) as opened:
+            text = opened.read()
+        try:
+            row = decode_line(text)
+            kind, numbers = row.pop("kind", None), row.get(cls.key)
+            if kind != cls.kind or not isinstance(numbers, Mapping) or set(numbers) != set(cls.names):
+                raise RecordError(
+                    f"expected {cls.kind} with {cls.key} for {', '.join(cls.names)}, got kind {kind!r} with {cls.key} "
+                    f"{', '.join(numbers) if isinstance(numbers, Mapping) else numbers!r}"
+                )
+            return read_record(cls, row)
+        except RecordError as error:
+            advice = f"make such a file with `citeverifier fit-ratings RUN_DIR --kind {cls.kind}`"
+            raise RecordError(f"{path}: {error}; {advice}") from None
 
 
 @dataclass(frozen=True)
@@ -52,6 +69,8 @@ class EditDist(RatingFromEdits):
     """
 
     kind: ClassVar = "edit_dist"
+    key: ClassVar = "coefficients"
+    names: ClassVar = FEATURES
     coefficients: Mapping[str, Finite | None]
     fitted_on: Mapping[str, float | int | str | None]
 
@@ -64,11 +83,6 @@ class EditDist(RatingFromEdits):
                 return None, f"EditDist has no coefficient for {name}: no statement that it was fitted on had it"
             total += share * (coefficient or 0.0)
         return min(HIGHEST, max(LOWEST, total)), None
-
-    @classmethod
-    def load(cls, path: str | Path) -> EditDist:
-        """Read such a file; raises ValueError where it is something else."""
-        return _load(path, cls, "coefficients", FEATURES)
 
     @classmethod
     def fit(cls, cases: Sequence[Case], ratings: Sequence[float], source: str) -> EditDist:
@@ -109,6 +123,8 @@ class Penalties(RatingFromEdits):
     """
 
     kind: ClassVar = "penalties"
+    key: ClassVar = "weights"
+    names: ClassVar = KINDS
     weights: Mapping[str, Finite]
     source: str
 
@@ -117,9 +133,9 @@ class Penalties(RatingFromEdits):
         return LOWEST + (HIGHEST - LOWEST) * math.exp(-sum(self.weights[edit.kind] for edit in edits))
 
     @classmethod
-    def load(cls, path: str | Path | None) -> Penalties:
-        """Read such a file (None: the prior); raises ValueError where it is something else."""
-        loaded = _load(path or PRIOR, cls, "weights", KINDS)
+    def load(cls, path: str | Path | None) -> Self:
+        """The same; None is the prior."""
+        loaded = super().load(path or PRIOR)
         if min(loaded.weights.values()) <= 0:
             raise ValueError(f"{path}: expected weights above 0, got {loaded.weights}")
         return loaded
@@ -189,21 +205,3 @@ def _occurring(rows: NDArray[np.float64], source: str) -> NDArray[np.bool_]:
             f"got {len(rows)} statements"
         )
     return occurs
-
-
-def _load(path: str | Path, form: type[Numbers], key: str, names: Sequence[str]) -> Numbers:
-    """Raises RecordError with the file, where it is none of this kind."""
-    with open_text(Path(path)) as opened:
-        text = opened.read()
-    try:
-        row = decode_line(text)
-        kind, numbers = row.pop("kind", None), row.get(key)
-        if kind != form.kind or not isinstance(numbers, Mapping) or set(numbers) != set(names):
-            raise RecordError(
-                f"expected {form.kind} with {key} for {', '.join(names)}, got kind {kind!r} with {key} "
-                f"{', '.join(numbers) if isinstance(numbers, Mapping) else numbers!r}"
-            )
-        return read_record(form, row)
-    except RecordError as error:
-        advice = f"make such a file with `citeverifier fit-ratings RUN_DIR --kind {form.kind}`"
-        raise RecordError(f"{path}: {error}; {advice}") from None

@@ -17,13 +17,13 @@ _PRF, _PRF_TITLES = ("precision", "recall", "f1"), ("precision", "recall", "F1")
 
 def _cells(values: Iterable[Any]) -> list[str]:
     """Names and counts as they are, numbers rounded, an estimate with its interval."""
-    cells = []
-    for value in values:
+
+    def cell(value: Any) -> str:
         if isinstance(value, Mapping):
-            cells.append(value_text(value["mean"] if "mean" in value else value["value"], value["interval"]))
-        else:
-            cells.append(str(value) if isinstance(value, str | int) else value_text(value, None))
-    return cells
+            return value_text(value["mean"] if "mean" in value else value["value"], value["interval"])
+        return str(value) if isinstance(value, str | int) else value_text(value, None)
+
+    return [cell(value) for value in values]
 
 
 def _tables(summary: Mapping[str, Any]) -> Iterator[Table]:
@@ -106,13 +106,9 @@ def write_report(folder: Path, summary: Mapping[str, Any], bad: Sequence[BadReco
     lengths = _correlations_table("length, missing citations, ratings", shape)
     for title, header, rows in (*_tables(summary), lengths):
         parts += [f"## {title.capitalize()}", markdown(header, rows)]
-    reasons = [
-        f"- {count} times: {reason}"
-        for system in summary["systems"].values()
-        for reason, count in system["reasons"].items()
-    ]
-    if reasons:
-        parts += ["## Why statements are unscored", "\n".join(reasons)]
+    every = [item for system in summary["systems"].values() for item in system["reasons"].items()]
+    if every:
+        parts += ["## Why statements are unscored", "\n".join(f"- {count} times: {why}" for why, count in every)]
     if bad:
         parts += ["## Set aside", "\n".join(f"- {record.where}: {record.reason}" for record in bad[:20])]
     shown = {key: summary[key] for key in ("data", "settings", "cost")}

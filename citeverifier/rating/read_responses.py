@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 from citeverifier.answers.answer_record import AnswerRecord, answer_from_json, read_records
 from citeverifier.rating.responses import (
-    ADDS,
     CONTEXTS,
     DELETES,
     HIGHEST,
+    KINDS,
     LOWEST,
     CitedStatement,
     Context,
@@ -26,7 +26,7 @@ from citeverifier.rating.responses import (
 from citeverifier.record_rules import Text, null_is, parsed_by
 from citeverifier.records import RecordError, decode_line, example_from_json, open_text, read_record
 
-_EDITS = {f"{'delete' if kind in DELETES else 'add'}-{kind}": kind for kind in DELETES + ADDS}
+_EDITS = {f"{'delete' if kind in DELETES else 'add'}-{kind}": kind for kind in KINDS}
 _CONTEXT_NAMES: dict[str, Context] = dict(zip("1234", CONTEXTS, strict=True)) | {name: name for name in CONTEXTS}
 
 
@@ -229,18 +229,16 @@ def _edits(
     annotator: Mapping[str, Sequence[int] | None], statement: CitedStatement, count: int, number: int
 ) -> tuple[Edit, ...]:
     """One annotator's edits of statement `number`, whose response has `count` documents."""
+    edits = []
     for key, printed_numbers in annotator.items():
         if key not in _EDITS:
             raise RecordError(f"annotation of statement {number}: expected edits of {', '.join(_EDITS)}, got {key!r}")
-        dangling = statement.dangling if _EDITS[key] in DELETES else ()
+        kind = _EDITS[key]
         for printed in printed_numbers or ():
-            if not 0 <= printed <= count and printed not in dangling:
+            if not 0 <= printed <= count and not (kind in DELETES and printed in statement.dangling):
                 raise RecordError(
                     f"annotation of statement {number}: {key}: expected a number from 0 to {count}, the documents "
                     f"there are, got {printed}"
                 )
-    return tuple(
-        Edit(kind, printed - 1 if printed else None)
-        for key, kind in _EDITS.items()
-        for printed in annotator.get(key) or ()
-    )
+            edits.append(Edit(kind, printed - 1 if printed else None))
+    return tuple(sorted(edits, key=lambda edit: KINDS.index(edit.kind)))

@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -29,6 +30,7 @@ ADDS = ("evidence", "refinement", "credibility")
 KINDS = DELETES + ADDS
 LOWEST, HIGHEST = 1.0, 5.0
 SCENARIOS = ("full", "cited")
+NOTHING: Read[Any] = (None, None)  # of what was not asked about
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,25 +145,24 @@ class Response:
 class RatedStatement:
     """What a rater says of a statement.
 
-    `applicable`: whether it needs citations; None where that is not known. `edits`: None where none were asked for or
-    they could not be read. `ratings`: by metric, None where unscored; `reasons` says why, by metric.
+    `read`: by metric its rating, or why there is none. `applicable`: whether it needs citations; None where that is not
+    known. `edits`: None where none were asked for or they could not be read.
     """
 
+    read: Mapping[str, Read[float]]
     context: Context | None = None
     applicable: bool | None = True
     edits: tuple[Edit, ...] | None = None
-    ratings: Mapping[str, float | None] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def of(
-        cls, ratings: Mapping[str, Read[float]], context: Context | None = None, applicable: bool | None = True,
-        edits: tuple[Edit, ...] | None = None,
-    ) -> RatedStatement:  # fmt: skip
-        """From a rating, or why there is none, by metric."""
-        values = {metric: value for metric, (value, _) in ratings.items()}
-        reasons = {metric: why for metric, (_, why) in ratings.items() if why is not None}
-        return cls(context, applicable, edits, values, reasons)
+    @property
+    def ratings(self) -> dict[str, float | None]:
+        """By metric; None where unscored, or masked."""
+        return {metric: value for metric, (value, _) in self.read.items()}
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why it is unscored, by metric."""
+        return {metric: why for metric, (_, why) in self.read.items() if why is not None}
 
 
 @dataclass(frozen=True)
@@ -263,18 +264,19 @@ def missing_ratio(rated: RatedResponse) -> float | None:
 
 def rating_row(rated: RatedResponse, rater: Rater) -> dict[str, Any]:
     """A line of ratings.jsonl."""
-    ratings: dict[str, Any] = {metric: {} for metric in rater.metrics}
-    reasons: dict[str, str] = {}
-    for metric in rater.metrics:
-        for scenario in SCENARIOS:
-            value, reason = response_rating(rated, metric, scenario, rater.scale)
-            ratings[metric][scenario] = _rounded(value)
-            if reason is not None:
-                reasons[f"{metric}.{scenario}"] = reason
-    response = rated.response
-    named = {"id": response.id, "lang": response.lang, "system": response.system}
-    statements = [_statement_row(cited, statement) for cited, statement in rated.pairs]
-    return {**named, "ratings": ratings, "reasons": reasons, "statements": statements}
+    every = product(rater.metrics, SCENARIOS)
+    read = {(metric, scenario): response_rating(rated, metric, scenario, rater.scale) for metric, scenario in every}
+    return {
+        "id": rated.response.id,
+        "lang": rated.response.lang,
+        "system": rated.response.system,
+        "ratings": {
+            metric: {scenario: _rounded(read[metric, scenario][0]) for scenario in SCENARIOS}
+            for metric in rater.metrics
+        },
+        "reasons": {".".join(which): why for which, (_, why) in read.items() if why is not None},
+        "statements": [_statement_row(cited, statement) for cited, statement in rated.pairs],
+    }
 
 
 def _statement_row(cited: CitedStatement, rated: RatedStatement) -> dict[str, Any]:
@@ -286,7 +288,7 @@ def _statement_row(cited: CitedStatement, rated: RatedStatement) -> dict[str, An
         "needs_citations": rated.applicable,
         "edits": None if rated.edits is None else [asdict(edit) for edit in rated.edits],
         "ratings": {metric: _rounded(value) for metric, value in rated.ratings.items()},
-        "reasons": dict(rated.reasons),
+        "reasons": rated.reasons,
         "human": cited.human.rating if cited.human else None,
         "human_edits": [[asdict(edit) for edit in edits] for edits in cited.human.edits] if cited.human else None,
     }

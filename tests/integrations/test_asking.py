@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -65,10 +64,8 @@ def test_scores_and_reasons(
 
 @pytest.mark.parametrize("verifier", ["citeverifier-small", "", Keyword()])
 def test_a_verifier_that_is_none_is_named(verifier: Any) -> None:
-    words = (
-        f"verifier: expected a CiteVerifier, got {type(verifier).__name__}; CiteVerifier.from_pretrained(NAME) loads"
-    )
-    with pytest.raises(ValueError, match=re.escape(words)):
+    words = f"verifier: expected a CiteVerifier, got {type(verifier).__name__}; CiteVerifier.from_pretrained.NAME. "
+    with pytest.raises(ValueError, match=words):
         asker("fix", verifier, None, None, names=NAMES)
 
 
@@ -81,8 +78,7 @@ def test_an_unknown_language_is_said() -> None:
 def test_a_megabyte_is_read(keyword: Counted) -> None:
     line = "x" * 500
     (result,) = keyword.verify_records([to_record(f"{line} [1].\n\n" * 2000, [line], lang="en", names=NAMES)])
-    assert scores_of(result)["citation_recall"] == 1
-    assert len(result.statements) == 2000
+    assert (scores_of(result)["citation_recall"], len(result.statements)) == (1, 2000)
 
 
 def test_who_comes_while_it_works_is_asked_together_and_fails_alone(keyword: Counted) -> None:

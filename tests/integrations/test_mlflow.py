@@ -26,10 +26,6 @@ def test_the_example_runs(example: Callable[[str], None]) -> None:
     example("MLflow")
 
 
-def feedbacks(trace: Any) -> dict[str, Any]:
-    return {each.name: each for each in trace.info.assessments}
-
-
 def test_rows_with_answers_and_documents(keyword: Counted) -> None:
     rows = [
         {"inputs": {"question": "Which?"}, "outputs": {"answer": WRONG, "documents": DOCUMENTS}},
@@ -74,11 +70,10 @@ def test_documents_of_the_traces_outer_retrievers(keyword: Counted) -> None:
     assert {name.removesuffix("/mean"): value for name, value in evaluated.metrics.items()} == SCORES
 
 
-@pytest.mark.parametrize("given", [DOCUMENTS[0], {"documents": DOCUMENTS}])
-def test_a_retriever_that_gives_no_list_is_named(keyword: Counted, given: Any) -> None:
+@pytest.mark.parametrize(("given", "came"), [(DOCUMENTS[0], "str"), ({"documents": DOCUMENTS}, "dict")])
+def test_a_retriever_that_gives_no_list_is_named(keyword: Counted, given: Any, came: str) -> None:
     with mlflow.start_span(name="rs", span_type=SpanType.RETRIEVER) as span:
         span.set_outputs(given)
     trace = mlflow.get_trace(span.trace_id, flush=True)
-    words = f"span 'rs': expected a list of documents, got {type(given).__name__}"
-    with pytest.raises(RecordError, match=words):
+    with pytest.raises(RecordError, match=f"span 'rs': expected a list of documents, got {came}"):
         citation_scorer(keyword)(inputs={}, outputs=WRONG, trace=trace)

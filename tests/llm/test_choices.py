@@ -35,34 +35,25 @@ def tokens(*generated: tuple[str, Mapping[str, float]]) -> list[tuple[str, Alter
         (("no", "no idea"), [("no", {"no": 1.0}), ("</s>", {"</s>": 0.9, " idea": 0.1})], {"no": 0.9, "no idea": 0.1}),
         # Blank tokens come first.
         (("yes", "no"), [("\n", {"\n": 1.0}), ("no", {"no": 0.5, "yes": 0.5})], {"yes": 0.5, "no": 0.5}),
-    ],
-)
-def test_known(
-    choices: tuple[str, ...], generated: list[tuple[str, Mapping[str, float]]], expected: Mapping[str, float]
-) -> None:
-    assert probabilities(choices, tokens(*generated)) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("choices", "generated"),
-    [
-        (("yes", "no"), []),
-        (("yes", "no"), [("maybe", {"maybe": 1.0})]),
+        # One without weight is left out.
+        (
+            ("supported", "not supported", "not stated"),
+            [("supported", {"supported": 1, "not": 1e-4})],
+            {"supported": 1.0, "not supported": 0.0, "not stated": 0.0},
+        ),
+        # Unknown: no token, none of the choices.
+        (("yes", "no"), [], None),
+        (("yes", "no"), [("maybe", {"maybe": 1.0})], None),
         # The shared beginning was not generated, so nobody knows how it would have gone on.
-        (("supported", "not supported", "not stated"), [("supported", {"supported": 0.6, "not": 0.4})]),
+        (("supported", "not supported", "not stated"), [("supported", {"supported": 0.6, "not": 0.4})], None),
         # The tokens end before the choices part.
-        (("not supported", "not stated"), [("not", {"not": 1.0})]),
+        (("not supported", "not stated"), [("not", {"not": 1.0})], None),
     ],
 )
-def test_unknown(choices: tuple[str, ...], generated: list[tuple[str, Mapping[str, float]]]) -> None:
-    assert probabilities(choices, tokens(*generated)) is None
-
-
-def test_a_shared_beginning_without_weight_is_left_out() -> None:
-    found = probabilities(
-        ("supported", "not supported", "not stated"), tokens(("supported", {"supported": 1, "not": 1e-4}))
-    )
-    assert found == {"supported": 1.0, "not supported": 0.0, "not stated": 0.0}
+def test_by_hand(
+    choices: tuple[str, ...], generated: list[tuple[str, Mapping[str, float]]], expected: Mapping[str, float] | None
+) -> None:
+    assert probabilities(choices, tokens(*generated)) == (None if expected is None else pytest.approx(expected))
 
 
 def test_logprobs_of_minus_infinity_are_zero() -> None:

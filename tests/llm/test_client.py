@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ from llm_server import (
     streams,
 )
 
-from citeverifier.llm.client import LLM, START, LLMError, LLMOptions, Pace, Request, estimated_tokens
+from citeverifier.llm.client import LLM, START, LLMError, LLMOptions, Pace, Reply, Request, estimated_tokens
 from citeverifier.llm.request import object_schema
 
 
@@ -52,6 +53,19 @@ def said(body: dict[str, Any]) -> str:
     return str(body["messages"][-1]["content"])
 
 
+def echo(body: dict[str, Any]) -> Answer:
+    return says(said(body))
+
+
+def asked(
+    answer: Answer | Callable[[dict[str, Any]], Answer], *requests: Request, **options: Any
+) -> tuple[list[Reply], ScriptedServer, LLM]:
+    """The replies of a server that answers so (to "?" without requests), the server, and the client that asked."""
+    with ScriptedServer(answer if callable(answer) else lambda body: answer) as server:
+        llm = client(server, **options)
+        return llm.ask(requests or [ask("?")]), server, llm
+
+
 def after(*first: Answer, then: Answer) -> Callable[[dict[str, Any]], Answer]:
     """Answers one after the other, then always the last."""
     left = list(first)
@@ -59,22 +73,24 @@ def after(*first: Answer, then: Answer) -> Callable[[dict[str, Any]], Answer]:
 
 
 def test_replies_come_in_the_order_of_the_requests() -> None:
-    def reply(body: dict[str, Any]) -> Answer:
-        return slow(0.1 * (1 + int(said(body)) % 3), says(f"echo {said(body)}"))
-
-    with ScriptedServer(reply) as server:
-        llm = client(server, concurrency=7, prices=(1.0, 2.0))
-        replies = llm.ask([ask(str(i)) for i in range(40)])
+    replies, server, llm = asked(
+        lambda body: slow(0.1 * (1 + int(said(body)) % 3), says(f"echo {said(body)}")),
+        *(ask(str(i)) for i in range(40)),
+        concurrency=7,
+        prices=(1.0, 2.0),
+    )
     assert [reply.text for reply in replies] == [f"echo {i}" for i in range(40)]
     assert server.most_at_once == 7
     assert (llm.spent.calls, llm.spent.tokens, llm.spent.notes) == (40, 480, {"failed": 0})
     assert llm.spent.money == pytest.approx((400 * 1 + 80 * 2) / 1e6)
 
 
+# --- what is sent ----------------------------------------------------------------------------------------------------
+
+
 def test_what_is_sent_to_vllm() -> None:
-    with ScriptedServer(lambda body: says("yes" if "structured_outputs" in body else "text")) as server:
-        llm = client(server, top_p=0.9, seed=5, extra={"top_k": 3}, concurrency=1)
-        llm.ask([ask("a", choices=("yes", "no"), logprobs=True, max_tokens=4), ask("b", sample=2)])
+    requests = ask("a", choices=("yes", "no"), logprobs=True, max_tokens=4), ask("b", sample=2)
+    _, server, _ = asked(says("yes"), *requests, top_p=0.9, seed=5, extra={"top_k": 3}, concurrency=1)
     first, second = server.bodies
     assert first == {
         "model": "model", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "a"}],
@@ -87,122 +103,163 @@ def test_what_is_sent_to_vllm() -> None:
 
 
 def test_what_is_sent_to_openai_and_comes_back() -> None:
-    schema = object_schema({"n": {"type": "integer"}})
     bounded = object_schema({"n": {"type": "integer", "minimum": 0, "maximum": 9}})
-
-    def reply(body: dict[str, Any]) -> Answer:
-        if said(body) == "schema":
-            return says('{"n": 3}')
-        return says_with_logprobs(
-            ('{"', {'{"': 1.0}), ("answer", {"answer": 1.0}), ('":"', {'":"': 1.0}),
-            ("no", {"no": 0.75, "yes": 0.2, "No": 0.05}), ('"}', {'"}': 1.0}),
-        )  # fmt: skip
-
-    with ScriptedServer(reply) as server:
-        llm = client(server, dialect="openai", temperature=None, seed=None, concurrency=1)
-        first, second = llm.ask([ask("choice", choices=("yes", "no"), logprobs=True), ask("schema", schema=bounded)])
+    choice = says_with_logprobs(
+        ('{"', {'{"': 1.0}), ("answer", {"answer": 1.0}), ('":"', {'":"': 1.0}),
+        ("no", {"no": 0.75, "yes": 0.2, "No": 0.05}), ('"}', {'"}': 1.0}),
+    )  # fmt: skip
+    requests = ask("choice", choices=("yes", "no"), logprobs=True), ask("schema", schema=bounded)
+    [first, second], server, _ = asked(
+        lambda body: says('{"n": 3}') if said(body) == "schema" else choice,
+        *requests,
+        dialect="openai",
+        temperature=None,
+        seed=None,
+        concurrency=1,
+    )
     assert (first.text, second.text) == ("no", '{"n": 3}')
     assert first.probabilities == pytest.approx({"yes": 0.2, "no": 0.8})
     assert not {"temperature", "seed", "max_tokens", "structured_outputs", "stream"} & set(server.bodies[1])
     assert server.bodies[0]["max_completion_tokens"] == 512
-    formats = [body["response_format"]["json_schema"] for body in server.bodies]
-    assert formats[0]["schema"]["properties"]["answer"]["enum"] == ["yes", "no"]
-    assert formats[1]["schema"] == schema
-    assert all(format["strict"] for format in formats)
+    forms = [body["response_format"]["json_schema"] for body in server.bodies]
+    assert forms[0]["schema"]["properties"]["answer"]["enum"] == ["yes", "no"]
+    assert forms[1]["schema"] == object_schema({"n": {"type": "integer"}}), "OpenAI refuses bounds"
+    assert all(form["strict"] for form in forms)
+
+
+def test_the_key_is_sent_and_appears_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    secret = "sk-very-secret-0123456789"
+    monkeypatch.setenv("SOME_KEY", secret)
+    caplog.set_level(logging.DEBUG)
+
+    def tell(body: dict[str, Any]) -> Answer:
+        code = {"400": 400, "500": 500, "401": 401}.get(said(body))
+        header = server.headers[-1]["authorization"]
+        return status(code, f"you sent {header}") if code else says("yes")
+
+    with ScriptedServer(tell) as server:
+        llm = client(server, api_key_env="SOME_KEY", retries=1, cache=tmp_path / "cache.sqlite")
+        replies = llm.ask([ask("400"), ask("500"), ask("fine")])
+        with pytest.raises(LLMError) as raised:
+            llm.ask([ask("401")])
+    assert server.headers[0]["authorization"] == f"Bearer {secret}"
+    assert [reply.text for reply in replies] == [None, None, "yes"]
+    assert "you sent Bearer ***" in (replies[0].error or "")
+    shown = [repr(replies), str(raised.value), repr(raised.value), repr(llm.options), repr(vars(llm)), llm.fingerprint]
+    shown += [record.getMessage() for record in caplog.records]
+    kept = [file.read_bytes().decode(errors="replace") for file in tmp_path.iterdir()]
+    assert not [text for text in shown + kept if secret in text]
+    assert not [text for text in kept if "Be brief" in text]  # no messages in the cache either
+
+
+# --- what comes back -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "failure", [status(408), status(409), status(429), status(500), status(503), CUT, HALF_BODY, slow(2, says("late"))]
 )
 def test_what_may_pass_is_tried_again(failure: Answer) -> None:
-    with ScriptedServer(after(failure, failure, then=says("yes"))) as server:
-        llm = client(server, timeout=1.0)
-        (reply,) = llm.ask([ask("?")])
+    [reply], server, llm = asked(after(failure, failure, then=says("yes")), timeout=1.0)
     assert (reply.text, reply.error) == ("yes", None)
-    assert len(server.bodies) == 3
-    assert llm.spent.calls == 1
+    assert (len(server.bodies), llm.spent.calls) == (3, 1)
+
+
+def test_retry_after_is_waited_for() -> None:
+    started = time.monotonic()
+    [reply], _, _ = asked(after(status(429, Retry_After="0.6"), then=says("yes")))
+    assert reply.text == "yes"
+    assert time.monotonic() - started >= 0.6
 
 
 @pytest.mark.parametrize(
-    ("failure", "error"),
+    ("answer", "error", "tries"),
     [
-        (status(500, "out of memory"), "answered 500: .*out of memory.*3 attempts"),
-        (CUT, "connection dropped.*3 attempts"),
-        (HALF_BODY, "connection dropped.*3 attempts"),
-        (HALF_JSON, "no JSON"),
-        (slow(2, says("late")), r"no answer within 1 s \(3 attempts\)"),
+        (status(500, "out of memory"), "answered 500: .*out of memory.*3 attempts", 3),
+        (CUT, "connection dropped.*3 attempts", 3),
+        (HALF_BODY, "connection dropped.*3 attempts", 3),
+        (slow(2, says("late")), r"no answer within 1 s \(3 attempts\)", 3),
+        (status(429, Retry_After="4000"), "answered 429", 1),  # nobody waits for so long
+        (status(400, "This model's maximum context length is 2048."), "prompt and max_tokens are longer than", 1),
+        (status(422), "answered 422", 1),
+        (HALF_JSON, "no JSON", 1),
+        ({"object": "error"}, "expected a chat completion, got", 1),
+        (Misbehaviour(body="[]"), "expected a chat completion, got", 1),
+        (EMPTY, "empty", 1),
+        (says(None), "empty", 1),
+        (says(None, reasoning="hmm"), "empty: all of it was reasoning; raise max_tokens or turn thinking off", 1),
+        (says("yes and then", finish_reason="length"), r"cut: max_tokens 512 reached \(finish_reason length\)", 1),
+        (says("yes", finish_reason="content_filter"), "stopped by the server's content filter", 1),
+        (says("", refusal="I will not"), "refused: 'I will not'", 1),
+        (says("It is <source 272a7457 so."), "tag of the prompt in 'It is <source", 1),
+        (streams("It ", "is so.", end=""), "no JSON", 1),  # without its end it is no whole answer
+        (streams("It ", end='data: {"error": {"message": "out of memory"}}\n\n'), "completion, got .*out of memory", 1),
+        (streams("It ", "is so.", end="data: {{{\n\ndata: [DONE]\n\n"), "no JSON", 1),
     ],
 )
-def test_what_does_not_pass_is_that_requests_error(failure: Answer, error: str) -> None:
-    with ScriptedServer(lambda body: failure if said(body) == "bad" else says("yes")) as server:
-        llm = client(server, timeout=1.0, retries=2)
-        good, bad = llm.ask([ask("good"), ask("bad")])
-    assert good.text == "yes"
-    assert bad.text is None
-    assert bad.error is not None
-    assert re.search(error, bad.error)
+def test_what_is_no_reply_says_why_and_is_tried_again_where_that_helps(answer: Answer, error: str, tries: int) -> None:
+    requests = ask("good"), ask("bad")
+    [good, bad], server, llm = asked(
+        lambda body: answer if said(body) == "bad" else says("yes"), *requests, timeout=1.0, retries=2
+    )
+    assert (good.text, bad.text) == ("yes", None)
+    assert re.search(error, bad.error or "")
+    assert len(server.bodies) == 1 + tries
     assert (llm.spent.calls, llm.spent.notes["failed"]) == (2, 1)
 
 
-@pytest.mark.parametrize(
-    ("answer", "error"),
-    [
-        (EMPTY, "empty"),
-        (says(None), "empty"),
-        (says(None, reasoning="hmm"), "empty: all of it was reasoning; raise max_tokens or turn thinking off"),
-        (says("yes and then", finish_reason="length"), "cut: max_tokens 512 reached (finish_reason length)"),
-        (says("", refusal="I will not"), "refused: 'I will not'"),
-        (status(400, "unknown field"), "answered 400: "),
-        (status(400, "This model's maximum context length is 2048 tokens."), "prompt and max_tokens are longer than"),
-        (status(422), "answered 422"),
-        ({"object": "error"}, "expected a chat completion, got"),
-        ({"choices": []}, "expected a chat completion, got"),
-        (Misbehaviour(body="[]"), "expected a chat completion, got"),
-        (status(429, Retry_After="4000"), "answered 429"),  # nobody waits for so long
-    ],
-)
-def test_what_no_retry_helps_is_not_tried_again(answer: Answer, error: str) -> None:
-    with ScriptedServer(lambda body: answer) as server:
-        (reply,) = client(server).ask([ask("?")])
-    assert reply.text is None
-    assert error in (reply.error or "")
-    assert len(server.bodies) == 1
-
-
 def test_what_does_not_fit_its_constraints_is_an_error() -> None:
-    with ScriptedServer(lambda body: says("perhaps")) as server:
-        choice, schema = client(server).ask([ask("?", choices=("yes", "no")), ask("?", schema={"type": "object"})])
+    (choice, schema), *_ = asked(says("perhaps"), ask("?", choices=("yes", "no")), ask("?", schema={"type": "object"}))
     assert (choice.error, choice.raw) == ("expected one of ['yes', 'no'], got 'perhaps'", "perhaps")
     assert (schema.error, schema.raw) == ("expected JSON, got 'perhaps'", "perhaps")
+    [choice], *_ = asked(says("perhaps"), ask("?", choices=("yes", "no")), dialect="openai")
+    assert (choice.error, choice.raw) == ("expected {\"answer\": ...}, got 'perhaps'", "perhaps")
 
 
-def test_the_time_out_counts_from_each_token() -> None:
-    with ScriptedServer(lambda body: streams("It ", "is ", "slow.", pause=0.2)) as server:  # 2.4 s in all
-        llm = client(server, timeout=1.0, retries=0)
-        (reply,) = llm.ask([ask("?")])
+def test_a_streams_time_out_counts_from_each_token_and_a_chunk_may_say_nothing() -> None:
+    empty = 'data: {"choices": [{"index": 0}]}\n\ndata: {"choices": [{"delta": null}]}\n\ndata: [DONE]\n\n'
+    slowly = streams("It ", "is ", "slow.", pause=0.2, end=empty)  # 2.8 s in all
+    [reply], *_ = asked(slowly, timeout=1.0, retries=0)
     assert (reply.text, reply.error, reply.prompt_tokens, reply.completion_tokens) == ("It is slow.", None, 10, 3)
 
 
-def test_a_chunk_of_a_stream_may_say_nothing() -> None:
-    empty = 'data: {"choices": [{"index": 0}]}\n\ndata: {"choices": [{"delta": null}]}\n\ndata: [DONE]\n\n'
-    with ScriptedServer(lambda body: streams("It ", "is so.", end=empty)) as server:
-        (reply,) = client(server, retries=0).ask([ask("?")])
-    assert (reply.text, reply.error) == ("It is so.", None)
-
-
 @pytest.mark.parametrize(
-    ("end", "error"),
+    ("answer", "message"),
     [
-        ("", "no JSON"),  # without its end it is no whole answer
-        ('data: {"error": {"message": "out of memory"}}\n\n', "expected a chat completion, got .*out of memory"),
-        ("data: {{{\n\ndata: [DONE]\n\n", "no JSON"),
+        (status(401), "401.*environment variable SOME_KEY \\(set\\)"),
+        (status(403), "403.*environment variable SOME_KEY"),
+        (status(404), "404.*Check model \\('model'\\)"),
+        (Misbehaviour(429, json.dumps({"error": {"message": "pay", "code": "insufficient_quota"}})), "plan and credit"),
     ],
 )
-def test_a_stream_that_breaks_off_is_no_reply(end: str, error: str) -> None:
-    with ScriptedServer(lambda body: streams("It ", "is so.", end=end)) as server:
-        (reply,) = client(server, retries=0).ask([ask("?")])
-    assert reply.text is None
-    assert re.search(error, reply.error or "")
+def test_what_no_request_survives_ends_the_run_at_once(
+    answer: Answer, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", "sk-0123456789")
+    with ScriptedServer(lambda body: answer) as server, pytest.raises(LLMError, match=message):
+        client(server, api_key_env="SOME_KEY", concurrency=4).ask([ask(str(i)) for i in range(100)])
+    assert len(server.bodies) <= 8 * 6  # the openai client tries a 429 again
+
+
+def test_no_server_at_all_and_an_error_of_the_source_end_the_run() -> None:
+    def source() -> Iterator[tuple[int, Request]]:
+        yield 0, ask("0")
+        raise RuntimeError("bad record")
+
+    with ScriptedServer(echo) as server, pytest.raises(RuntimeError, match="bad record"):
+        list(client(server).replies(source()))
+    with pytest.raises(LLMError, match=r"no server answers.*Is it running"):
+        client(server, retries=1).ask([ask(str(i)) for i in range(5)])
+
+
+def test_openai_without_a_key_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    with pytest.raises(LLMError, match=r"no key: set the environment variable SOME_KEY"):
+        LLM(LLMOptions("m", "http://127.0.0.1:1/v1", api_key_env="SOME_KEY", dialect="openai")).ask([ask("?")])
+
+
+# --- how many at a time ----------------------------------------------------------------------------------------------
 
 
 def test_a_slow_server_gets_fewer_requests_and_loses_none() -> None:
@@ -229,121 +286,43 @@ def test_the_pace_keeps_within_its_bounds(ended: list[tuple[float, int]], most: 
     assert pace.in_flight == most
 
 
-def test_retry_after_is_waited_for() -> None:
-    with ScriptedServer(after(status(429, Retry_After="0.6"), then=says("yes"))) as server:
-        started = time.monotonic()
-        (reply,) = client(server).ask([ask("?")])
-    assert reply.text == "yes"
-    assert time.monotonic() - started >= 0.6
-
-
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        (status(401), "401.*environment variable SOME_KEY \\(set\\)"),
-        (status(403), "403.*environment variable SOME_KEY"),
-        (status(404), "404.*Check model \\('model'\\)"),
-        (Misbehaviour(429, json.dumps({"error": {"message": "pay", "code": "insufficient_quota"}})), "plan and credit"),
-    ],
-)
-def test_what_no_request_survives_ends_the_run_at_once(
-    answer: Answer, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOME_KEY", "sk-0123456789")
-    with ScriptedServer(lambda body: answer) as server, pytest.raises(LLMError, match=message):
-        client(server, api_key_env="SOME_KEY", concurrency=4).ask([ask(str(i)) for i in range(100)])
-    assert len(server.bodies) <= 8 * 6  # the openai client tries a 429 again
-
-
-def test_no_server_at_all_and_an_error_of_the_source_end_the_run() -> None:
-    def source() -> Iterator[tuple[int, Request]]:
-        yield 0, ask("0")
-        raise RuntimeError("bad record")
-
-    with ScriptedServer(lambda body: says("x")) as server, pytest.raises(RuntimeError, match="bad record"):
-        list(client(server).replies(source()))
-    with pytest.raises(LLMError, match=r"no server answers.*Is it running"):
-        client(server, retries=1).ask([ask(str(i)) for i in range(5)])
-
-
-def test_openai_without_a_key_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SOME_KEY", raising=False)
-    with (
-        ScriptedServer(lambda body: says("x")) as server,
-        pytest.raises(LLMError, match=r"set the environment .*SOME_KEY"),
-    ):
-        client(server, api_key_env="SOME_KEY", dialect="openai").ask([ask("?")])
-    assert not server.bodies
-
-
-def test_the_key_is_sent_and_appears_nowhere_else(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Any
-) -> None:
-    secret = "sk-very-secret-0123456789"
-    monkeypatch.setenv("SOME_KEY", secret)
-    caplog.set_level(logging.DEBUG)
-
-    def echo(body: dict[str, Any]) -> Answer:
-        code = {"400": 400, "500": 500, "401": 401}.get(said(body))
-        header = server.headers[-1]["authorization"]
-        return status(code, f"you sent {header}") if code else says("yes")
-
-    with ScriptedServer(echo) as server:
-        llm = client(server, api_key_env="SOME_KEY", retries=1, cache=tmp_path / "cache.sqlite")
-        replies = llm.ask([ask("400"), ask("500"), ask("fine")])
-        with pytest.raises(LLMError) as raised:
-            llm.ask([ask("401")])
-    assert server.headers[0]["authorization"] == f"Bearer {secret}"
-    assert [reply.text for reply in replies] == [None, None, "yes"]
-    assert "you sent Bearer ***" in (replies[0].error or "")
-    shown = [repr(replies), str(raised.value), repr(raised.value), repr(llm.options), repr(vars(llm)), llm.fingerprint]
-    shown += [record.getMessage() for record in caplog.records]
-    kept = [file.read_bytes().decode(errors="replace") for file in tmp_path.iterdir()]
-    assert not [text for text in shown + kept if secret in text]
-    assert not [text for text in kept if "Be brief" in text]  # no messages in the cache either
-
-
 def test_equal_requests_are_sent_once() -> None:
-    with ScriptedServer(lambda body: slow(0.05, says(said(body)))) as server:
+    with ScriptedServer(lambda body: slow(0.05, echo(body))) as server:
         llm = client(server, concurrency=3)
         replies = llm.ask([ask(str(i % 4)) for i in range(20)])
-        assert [reply.text for reply in replies] == [str(i % 4) for i in range(20)]
-        assert [reply.cached for reply in replies] == [False] * 4 + [True] * 16
         streamed = dict(llm.replies((i, ask(f"stream {i // 3}")) for i in range(6)))
+    assert [(reply.text, reply.cached) for reply in replies] == [(str(i % 4), i >= 4) for i in range(20)]
     assert len(server.bodies) == llm.spent.calls == 4 + 2
     assert llm.spent.notes["cached"] == 16 + 4
     assert {i: reply.text for i, reply in streamed.items()} == {i: f"stream {i // 3}" for i in range(6)}
 
 
 def test_requests_are_taken_no_further_ahead_than_concurrency() -> None:
-    taken = 0
+    taken: list[int] = []
 
     def many() -> Iterator[tuple[int, Request]]:
-        nonlocal taken
         for i in range(10_000):
-            taken += 1
+            taken.append(i)
             yield i, ask(str(i))
 
-    with ScriptedServer(lambda body: says(said(body))) as server:
+    with ScriptedServer(echo) as server:
         stream = client(server, concurrency=8).replies(many())
         for handed_out in range(1, 201):
             key, reply = next(stream)
             assert reply.text == str(key)
-            assert taken <= handed_out + 8
+            assert len(taken) <= handed_out + 8
         stream.close()
-        assert taken < 220
-    assert len(server.bodies) < 220
+    assert max(len(taken), len(server.bodies)) < 220
 
 
 def test_the_source_may_depend_on_replies() -> None:
-    todo = [("a", ask("a"))]
+    todo, got = [("a", ask("a"))], []
 
     def source() -> Iterator[tuple[str, Request]]:
         while todo:
             yield todo.pop()
 
-    got = []
-    with ScriptedServer(lambda body: says(said(body))) as server:
+    with ScriptedServer(echo) as server:
         for key, _ in client(server, concurrency=1).replies(source()):
             got.append(key)
             if len(key) < 4:
@@ -354,9 +333,9 @@ def test_the_source_may_depend_on_replies() -> None:
 def test_stopping_early_cancels_what_is_under_way() -> None:
     with ScriptedServer(lambda body: says("0") if said(body) == "0" else slow(20, says("late"))) as server:
         started = time.monotonic()
-        for key, _ in client(server, concurrency=5).replies((i, ask(str(i))) for i in range(100)):
-            assert key == 0
-            break
+        stream = client(server, concurrency=5).replies((i, ask(str(i))) for i in range(100))
+        assert next(stream)[0] == 0
+        stream.close()
         assert time.monotonic() - started < 5
         assert not [thread for thread in threading.enumerate() if thread.name == "llm"]
 
@@ -384,29 +363,29 @@ def test_ctrl_c_ends_cleanly() -> None:
     assert "Unclosed" not in err
 
 
-def test_a_dry_run_sends_nothing_and_counts(tmp_path: Any) -> None:
-    asked = [ask("Zażółć gęślą jaźń"), ask("other"), ask("other")]
-    with ScriptedServer(lambda body: says("x")) as server:
-        client(server, cache=tmp_path / "cache.sqlite").ask([asked[0]])
+def test_a_dry_run_sends_nothing_and_counts(tmp_path: Path) -> None:
+    requests = [ask("Zażółć gęślą jaźń"), ask("other"), ask("other")]
+    with ScriptedServer(echo) as server:
+        client(server, cache=tmp_path / "cache.sqlite").ask(requests[:1])
         llm = client(server, cache=tmp_path / "cache.sqlite", dry_run=True, prices=(1.0, 1.0))
-        replies = llm.ask(asked)
+        replies = llm.ask(requests)
     assert len(server.bodies) == 1
     assert [reply.error for reply in replies] == ["dry run"] * 3
     assert (llm.spent.calls, llm.spent.notes["cached"]) == (1, 2)
-    assert llm.spent.tokens == estimated_tokens(asked[1]) == 4 + 3 + 4 + 2
+    assert llm.spent.tokens == estimated_tokens(requests[1]) == 4 + 3 + 4 + 2
     assert llm.spent.money == pytest.approx(13e-6)
 
 
-def test_importing_and_asking_load_no_torch() -> None:
-    with ScriptedServer(lambda body: says("x")) as server:
+def test_importing_it_loads_no_openai_and_asking_no_torch() -> None:
+    with ScriptedServer(echo) as server:
         code = (
             "import sys; from citeverifier.llm.client import *\n"
             "assert 'openai' not in sys.modules\n"
-            f"llm = LLM(LLMOptions('m', base_url='{server.url}'))\n"
-            "assert llm.ask([Request((('user', 'x'),))])[0].text == 'x'\n"
+            f"LLM(LLMOptions('m', base_url='{server.url}')).ask([Request((('user', 'x'),))])\n"
             "assert not {'torch', 'transformers'} & set(sys.modules)\n"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
+    assert len(server.bodies) == 1
 
 
 @pytest.mark.parametrize(

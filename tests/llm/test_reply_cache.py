@@ -7,8 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,23 +44,22 @@ def test_a_second_run_sends_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "said", "reply"),
+    ("said", "error", "raw"),
     [
-        (None, says("half a", finish_reason="length"), ("cut: max_tokens 512 reached (finish_reason length)", None)),
-        ({"type": "object"}, says("no JSON at all"), ("expected JSON, got 'no JSON at all'", "no JSON at all")),
+        (says('{"half', finish_reason="length"), "cut: max_tokens 512 reached (finish_reason length)", None),
+        (says("no JSON at all"), "expected JSON, got 'no JSON at all'", "no JSON at all"),
     ],
 )
 def test_what_is_of_no_use_but_was_paid_for_is_not_paid_for_again(
-    tmp_path: Path, schema: Any, said: Any, reply: tuple[str, str | None]
+    tmp_path: Path, said: Any, error: str, raw: str | None
 ) -> None:
+    asked = [Request((("user", "?"),), schema={"type": "object"})]
     with ScriptedServer(lambda body: said) as server:
         options = LLMOptions("m", base_url=server.url, cache=tmp_path / "cache.sqlite")
-        [first] = LLM(options).ask([Request((("user", "?"),), schema=schema)])
-        llm = LLM(options)
-        [second] = llm.ask([Request((("user", "?"),), schema=schema)])
+        [first], [second] = LLM(options).ask(asked), LLM(options).ask(asked)
     assert len(server.bodies) == 1
-    assert (first.text, first.error, first.raw) == (second.text, second.error, second.raw) == (None, *reply)
-    assert (second.cached, llm.spent.notes) == (True, {"cached": 1})
+    assert (first.text, first.error, first.raw) == (None, error, raw)
+    assert second == replace(first, cached=True)
 
 
 def test_failures_are_not_kept(tmp_path: Path) -> None:
@@ -82,8 +82,8 @@ def test_a_key_is_of_model_parameters_and_request_and_of_nothing_else() -> None:
     others = [key(model="n"), key(temperature=0.5), key(seed=1), key(extra={"top_k": 1})]
     assert len({fingerprint for _, fingerprint in (same, *others)}) == 5
     more: list[dict[str, Any]] = [{"max_tokens": 1}, {"choices": ("a",)}, {"sample": 1}]
-    others += [key(Request((("user", "!"),))), key(Request((("system", "?"),)))]
-    others += [key(Request((("user", "?"),), **fields)) for fields in more]
+    more += [{"messages": (("user", "!"),)}, {"messages": (("system", "?"),)}]
+    others += [key(replace(asked, **fields)) for fields in more]
     assert len({digest for digest, _ in (same, *others)}) == 1 + len(others)
 
 
@@ -131,18 +131,15 @@ def test_several_threads_share_it(tmp_path: Path) -> None:
             cache.put(f"{name}-{i}", "m", Reply(str(i)))
             assert cache.get(f"{name}-{i}") is not None
 
-    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
     assert kept(path) == 400
 
 
 def test_what_is_kept_is_plain_sqlite(tmp_path: Path) -> None:
-    path = tmp_path / "cache.sqlite"
-    ReplyCache(path).put("k", "m", Reply("żółć 😀", None, {"tak": 0.25, "nie": 0.75}, 3, 4))
-    assert ReplyCache(path).get("k") == Reply("żółć 😀", None, {"tak": 0.25, "nie": 0.75}, 3, 4, cached=True)
+    path, reply = tmp_path / "cache.sqlite", Reply("żółć 😀", None, {"tak": 0.25, "nie": 0.75}, 3, 4)
+    ReplyCache(path).put("k", "m", reply)
+    assert ReplyCache(path).get("k") == replace(reply, cached=True)
     assert sqlite3.connect(path).execute("SELECT key, model, text FROM replies").fetchall() == [("k", "m", "żółć 😀")]
 
 

@@ -20,20 +20,10 @@ from rating_cases import QUESTIONS, TEXTS, holds, response
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.thresholds import fit_thresholds
-from citeverifier.rating.by_verifier import (
-    EARLIER,
-    QUESTION,
-    Grade,
-    Premise,
-    VerifierRater,
-    combinations_of,
-    context_of,
-    edits_of,
-    premises_of,
-    rating_questions,
-)  # fmt: skip
+from citeverifier.rating import by_verifier
+from citeverifier.rating.by_verifier import EARLIER, QUESTION, Grade, Premise, VerifierRater, rating_questions
 from citeverifier.rating.rating_from_edits import Penalties
-from citeverifier.rating.responses import CitedStatement, Edit, Response
+from citeverifier.rating.responses import CitedStatement, Edit, RatedStatement, Response
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.base import Scores
 from citeverifier.verifiers.keyword import Keyword
@@ -83,15 +73,14 @@ CASES: dict[str, tuple[tuple[int, ...], dict[Premise, Grade], list[tuple[str, in
 @pytest.mark.parametrize("name", CASES)
 def test_edits(name: str) -> None:
     citations, known, expected = CASES[name]
-    count = sum(isinstance(premise, tuple) and len(premise) == 1 for premise in known)
-    found = edits_of(CitedStatement("S.", citations), known, count)
+    found = by_verifier.edits_of(CitedStatement("S.", citations), known, sum(len(premise) == 1 for premise in known))
     assert [(edit.kind, edit.citation) for edit in found] == expected
     assert all(edit.deletes == (edit.citation in citations) for edit in found), "they can be made"
 
 
 def test_numbers_that_name_no_document_mislead() -> None:
     statement = CitedStatement("S.", (0,), dangling=(7,))
-    found = edits_of(statement, grades([F, N], {(0, 1): F}), 2)
+    found = by_verifier.edits_of(statement, grades([F, N], {(0, 1): F}), 2)
     assert found == (Edit("misleading", 6),)
     assert statement.edited(found) == CitedStatement("S.", (0,))
 
@@ -108,11 +97,7 @@ def test_numbers_that_name_no_document_mislead() -> None:
     ],
 )
 def test_contexts(alone: list[Grade], more: dict[Premise, Grade], context: str) -> None:
-    assert context_of(grades(alone, {}) | more, 2) == context
-
-
-def rater(verifier: ByHand, attribution: bool = True) -> VerifierRater:
-    return VerifierRater(verifier, HALF, Penalties.load(None), attribution)
+    assert by_verifier.context_of(grades(alone, {}) | more, 2) == context
 
 
 @st.composite
@@ -120,85 +105,80 @@ def graded(draw: st.DrawFn) -> tuple[tuple[int, ...], int, dict[Premise, Grade]]
     """Citations, how many documents there are, and a grade of any set of documents."""
     count = draw(st.integers(1, 5))
     cited = tuple(sorted(draw(st.sets(st.integers(0, count - 1)))))
-    premises = [one for size in range(1, count + 1) for one in combinations(range(count), size)]
     one = st.builds(Grade, st.sampled_from(Support), st.sampled_from([0.2, 0.5, 0.8]))
-    return (
-        cited,
-        count,
-        dict(zip(premises, draw(st.lists(one, min_size=len(premises), max_size=len(premises))), strict=True)),
-    )
+    premises = [one for size in range(1, count + 1) for one in combinations(range(count), size)]
+    return cited, count, {premise: draw(one) for premise in premises}
 
 
 @given(graded())
 def test_what_is_not_asked_changes_no_edit(case: tuple[tuple[int, ...], int, dict[Premise, Grade]]) -> None:
     cited, count, every = case
     statement, documents = CitedStatement("S.", cited), tuple(Document(str(i), "t") for i in range(count))
-    first = {one: every[one] for one in premises_of(Response("r", "en", "s", "", documents, (statement,)), 0, {})}
-    then = {one: every[one] for one in combinations_of(cited, first, count)}
+    premises = by_verifier.premises_of(Response("r", "en", "s", "", documents, (statement,)), 0)
+    first = {one: every[one] for one in premises}
+    then = {one: every[one] for one in by_verifier.combinations_of(cited, first, count)}
     assert not first.keys() & then.keys()
     # of premises that say the same the one that is asked first counts
-    exhaustive = first | {
-        one: grade for one, grade in every.items() if len(one) in {len(cited), len(cited) + 1} and one not in first
-    }
-    assert edits_of(statement, first | then, count) == edits_of(statement, exhaustive, count)
+    sizes = {len(cited), len(cited) + 1}
+    exhaustive = first | {one: every[one] for one in every if len(one) in sizes and one not in first}
+    found = by_verifier.edits_of(statement, first | then, count)
+    assert found == by_verifier.edits_of(statement, exhaustive, count)
+
+
+def rate(
+    folder: Path, verifier: ByHand, *responses: Response, attribution: bool = True
+) -> tuple[VerifierRater, list[tuple[RatedStatement, ...]]]:
+    """The rater, and what it says of the statements of each response."""
+    rater = VerifierRater(verifier, HALF, Penalties.load(None), attribution)
+    return rater, [rated.statements for rated in rater.rate(responses, folder)]
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
-def test_two_calls_a_level_for_all_responses(lang: str, tmp_path: Path) -> None:
-    verifier = ByHand(holds)
-    responses = [response([0], [2], lang=lang), response([0, 1], lang=lang, identity="r"), response(identity="none")]
-    first, second, third = rater(verifier).rate(responses, tmp_path)
-    assert [level for level, _ in verifier.asked] == [Support.PARTIAL, Support.FULL] * 2
-    assert [one.edits for one in first.statements] == [(), (Edit("misleading", 2), Edit("evidence", 1))]
-    assert [one.edits for one in second.statements] == [(Edit("misleading", 1),)]
-    assert third.statements == ()
-    assert first.statements[0].ratings == {"local": 5.0}
-    rows = [json.loads(line) for line in (tmp_path / "support.jsonl").read_text().splitlines()]
-    assert [(row["id"], row["statement"]) for row in rows] == [
-        (f"s/q/{lang}", 0), (f"s/q/{lang}", 1), (f"s/r/{lang}", 0),
-    ]  # fmt: skip
-
-
-def test_no_contradictions_are_asked_for(tmp_path: Path) -> None:
-    class Contradicts(ByHand):
-        def contradicted(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-            raise AssertionError("no rating reads them, and kept scores do not hold them")
-
-    [one] = rater(Contradicts(holds)).rate([response([0], [2])], tmp_path)
-    assert one.statements[0].ratings == {"local": 5.0}
-
-
-def test_what_rests_on_no_document_and_cites_none_is_masked(tmp_path: Path) -> None:
-    nothing = ByHand(lambda pair, _: 0.0)
-    [masked] = rater(nothing).rate([response([], [0])], tmp_path)
-    assert [one.applicable for one in masked.statements] == [False, True]
-    [ablated] = rater(nothing, attribution=False).rate([response([], [0])], tmp_path)
-    assert [one.applicable for one in ablated.statements] == [True, True]
-
-
-def test_a_statement_that_repeats_the_question_needs_no_citation(tmp_path: Path) -> None:
-    repeats = ByHand(lambda pair, _: float(pair.documents[0].text == QUESTIONS["en"]))
-    [one] = rater(repeats).rate([response([])], tmp_path)
-    assert (one.statements[0].context, one.statements[0].applicable) == ("query", False)
-
-
-def test_what_the_verifier_cannot_score_is_unscored(tmp_path: Path) -> None:
-    long = ByHand(lambda pair, _: math.nan if TEXTS["en"][1] in pair.statement else 1.0)
-    [one] = rater(long).rate([response([0], [1])], tmp_path)
-    assert [judged.ratings["local"] is None for judged in one.statements] == [False, True]
-    assert one.statements[1].reasons == {"local": "no answer"}
-    assert one.statements[1].applicable is None
-
-
-def test_all_money_is_counted(tmp_path: Path) -> None:
+def test_two_calls_a_level_for_all_responses_and_none_for_contradictions(lang: str, tmp_path: Path) -> None:
     class Paid(ByHand):
         def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
             return replace(super().score(pairs, level), cost=Cost(calls=1, money=0.01 * len(pairs)))
 
-    by_paid = rater(Paid(holds))
-    by_paid.rate([response([0], [2])], tmp_path)
-    asked = sum(len(json.loads(line)["premises"]) for line in (tmp_path / "support.jsonl").read_text().splitlines())
-    assert (by_paid.cost.calls, by_paid.cost.money) == (2, pytest.approx(0.02 * asked))
+        def contradicted(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+            raise AssertionError("no rating reads them, and kept scores do not hold them")
+
+    verifier = Paid(holds)
+    responses = [response([0], [2], lang=lang), response([0, 1], lang=lang, identity="r"), response(identity="none")]
+    rater, [first, second, none] = rate(tmp_path, verifier, *responses)
+    assert [level for level, _ in verifier.asked] == [Support.PARTIAL, Support.FULL] * 2
+    assert [one.edits for one in first] == [(), (Edit("misleading", 2), Edit("evidence", 1))]
+    assert [one.edits for one in second] == [(Edit("misleading", 1),)]
+    assert none == ()
+    assert first[0].ratings == {"local": 5.0}
+    rows = [json.loads(line) for line in (tmp_path / "support.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["statement"]) for row in rows] == [
+        (f"s/q/{lang}", 0), (f"s/q/{lang}", 1), (f"s/r/{lang}", 0),
+    ]  # fmt: skip
+    asked = sum(len(row["premises"]) for row in rows)
+    assert (rater.cost.calls, rater.cost.money) == (4, pytest.approx(0.02 * asked)), "each premise at both levels"
+
+
+def test_what_rests_on_no_document_and_cites_none_is_masked(tmp_path: Path) -> None:
+    nothing = ByHand(lambda pair, _: 0.0)
+    _, [masked] = rate(tmp_path, nothing, response([], [0]))
+    _, [ablated] = rate(tmp_path, nothing, response([], [0]), attribution=False)
+    assert [[one.applicable for one in rated] for rated in (masked, ablated)] == [[False, True], [True, True]]
+
+
+def test_a_statement_that_repeats_the_question_needs_no_citation(tmp_path: Path) -> None:
+    repeats = ByHand(lambda pair, _: float(pair.documents[0].text == QUESTIONS["en"]))
+    _, [[one]] = rate(tmp_path, repeats, response([]))
+    assert (one.context, one.applicable) == ("query", False)
+
+
+def test_what_the_verifier_cannot_score_is_unscored(tmp_path: Path) -> None:
+    long = ByHand(lambda pair, _: math.nan if TEXTS["en"][1] in pair.statement else 1.0)
+    pairs = ByHand(lambda pair, _: math.nan if len(pair.documents) > 1 else 0.4 * holds(pair))
+    _, [[fine, alone]] = rate(tmp_path, long, response([0], [1]))
+    _, [[together]] = rate(tmp_path, pairs, response([0]))
+    assert fine.ratings["local"] is not None
+    for one in (alone, together):
+        assert (one.read, one.applicable) == ({"local": (None, "no answer")}, None)
 
 
 def test_thresholds_of_the_forms_asked() -> None:
@@ -210,8 +190,5 @@ def test_thresholds_of_the_forms_asked() -> None:
 def test_one_document_of_two_is_false_at_level_full_only_where_it_holds_a_half() -> None:
     example = load_mini("dev", "en")[0]
     unsure = replace(example, statements=tuple(replace(s, kind="bridge") for s in example.statements))
-    false = [
-        [q for q in rating_questions([one]) if q.level is Support.FULL and not q.gold] for one in (example, unsure)
-    ]
-    assert false[0]
-    assert not false[1]
+    asked = [{q.gold for q in rating_questions([one]) if q.level is Support.FULL} for one in (example, unsure)]
+    assert asked == [{True, False}, {True}]

@@ -2,102 +2,118 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_server import CUT, EMPTY, HALF_JSON, ScriptedServer, says, status
+from llm_server import CUT, EMPTY, ScriptedServer, says, status
 from rating_cases import response
 from scripted_rater import rater as scripted
 
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.rating.cite_eval import CiteEvalAuto
 from citeverifier.rating.rating_from_edits import FEATURES, EditDist
-from citeverifier.rating.responses import Edit, RatedResponse, Response, improve
+from citeverifier.rating.responses import Edit, RatedResponse, RatedStatement, Response, improve
 
-WAYS = ("vanilla", "cot", "iter_cot", "iter_coe")
-
-
-def auto(url: str, way: str = "iter_coe", *, coefficients: Path | None = None, **more: Any) -> CiteEvalAuto:
-    llm = LLM(LLMOptions("scripted", base_url=url, retries=0, timeout=5.0))
-    return CiteEvalAuto(llm, way, None if coefficients is None else str(coefficients), **more)
+Reply = Callable[[dict[str, Any]], Any]
+Bodies = list[dict[str, Any]]
 
 
-def coefficients(path: Path) -> Path:
-    EditDist(dict(zip(FEATURES, (1.0, 2.0, 3.0, 2.0, 3.0, 4.0, 5.0), strict=True)), {"source": "made"}).save(path)
-    return path
+def auto(url: str, way: str = "iter_coe", **more: Any) -> CiteEvalAuto:
+    return CiteEvalAuto(LLM(LLMOptions("scripted", base_url=url, retries=0, timeout=5.0)), way, **more)
 
 
 def rate(
-    folder: Path, reply: Callable[[dict[str, Any]], Any], *responses: Response, **more: Any
-) -> list[RatedResponse]:
+    folder: Path, *responses: Response, reply: Reply = scripted, **more: Any
+) -> tuple[list[RatedResponse], Bodies]:
+    """What comes of the responses, and what was asked."""
     with ScriptedServer(reply) as server:
-        return auto(server.url, **more).rate(responses, folder)
+        return auto(server.url, **more).rate(responses, folder), server.bodies
 
 
-def dangling(one: Response) -> Response:
-    """Each statement cites [14], too."""
-    return dataclasses.replace(one, statements=tuple(dataclasses.replace(s, dangling=(14,)) for s in one.statements))
+def rate_one(folder: Path, one: Response, reply: Reply = scripted, **more: Any) -> tuple[RatedStatement, ...]:
+    [rated], _ = rate(folder, one, reply=reply, **more)
+    return rated.statements
 
 
-def kind_of(body: dict[str, Any]) -> str:
-    """Which stage asks."""
-    properties = body["structured_outputs"]["json"]["properties"]["statements"]["items"]["properties"]
-    return "rating" if "rating" in properties else "context"
+@pytest.fixture
+def coefficients(tmp_path: Path) -> str:
+    path = tmp_path / "c.json"
+    EditDist(dict(zip(FEATURES, (1.0, 2.0, 3.0, 2.0, 3.0, 4.0, 5.0), strict=True)), {"source": "made"}).save(path)
+    return str(path)
+
+
+def properties(body: dict[str, Any]) -> dict[str, Any]:
+    """What is asked of a statement."""
+    form = body["structured_outputs"]["json"]["properties"]["statements"]["items"]["properties"]
+    return dict(form)
+
+
+def stage_of(body: dict[str, Any]) -> str:
+    return "rating" if "rating" in properties(body) else "context"
+
+
+def twisted(stage: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Reply:
+    """The scripted rater, with the entries of one stage changed."""
+
+    def reply(body: dict[str, Any]) -> Any:
+        answer = scripted(body)
+        if stage_of(body) != stage:
+            return answer
+        said = json.loads(answer["choices"][0]["message"]["content"])
+        return says(json.dumps(said | {"statements": change(said["statements"])}))
+
+    return reply
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
-@pytest.mark.parametrize("way", WAYS)
-def test_every_way_rates(way: str, lang: str, tmp_path: Path) -> None:
-    with ScriptedServer(scripted) as server:
-        [one, none] = auto(server.url, way).rate(
-            [response([0], [0], lang=lang), response(identity="none", lang=lang)], tmp_path
-        )
+@pytest.mark.parametrize(
+    ("way", "asked"),
+    [
+        ("vanilla", ["rating"]),
+        ("cot", ["rating"]),
+        ("iter_cot", ["reasoning", "rating"]),
+        ("iter_coe", ["reasoning", "edits", "rating"]),
+    ],
+)
+def test_every_way_rates(way: str, asked: list[str], lang: str, tmp_path: Path) -> None:
+    [one, none], bodies = rate(tmp_path, response([0], [0], lang=lang), response(identity="no", lang=lang), way=way)
     assert none.statements == ()
     good, bad = one.statements
-    assert (good.ratings[way], bad.ratings[way]) == (5.0, 1.0)
+    assert (good.ratings, bad.ratings) == ({way: 5.0}, {way: 1.0})
     assert {good.context, bad.context} == {"retrieval"}
-    if way == "iter_coe":
-        assert (good.edits, bad.edits) == ((), (Edit("misleading", 0), Edit("evidence", 1)))
-    else:
-        assert good.edits is None
+    found = ((), (Edit("misleading", 0), Edit("evidence", 1))) if "edits" in asked else (None, None)
+    assert (good.edits, bad.edits) == found
     assert {path.name for path in tmp_path.iterdir()} == {"context_attribution.jsonl", "citation_rating.jsonl"}
-    rating = server.bodies[-1]["structured_outputs"]["json"]["properties"]
-    order = {"iter_cot": ["id", "reasoning", "rating"], "iter_coe": ["id", "reasoning", "edits", "rating"]}
-    assert list(rating["statements"]["items"]["properties"]) == order.get(way, ["id", "rating"])
-    assert ("reasoning" in rating) == (way == "cot")
-    context = server.bodies[0]["structured_outputs"]["json"]["properties"]["statements"]["items"]["properties"]
-    assert list(context) == ["id", "reasoning", "context"]
-    assert all(("Zdanie 1" in body["messages"][-1]["content"]) == (lang == "pl") for body in server.bodies)
+    assert list(properties(bodies[0])) == ["id", "reasoning", "context"]
+    assert list(properties(bodies[-1])) == ["id", *asked]
+    assert ("reasoning" in bodies[-1]["structured_outputs"]["json"]["properties"]) == (way == "cot")
+    for body in bodies:
+        text = body["messages"][-1]["content"]
+        word = "Zdanie 1" if lang == "pl" else "Statement 1"
+        assert text.rindex("</do") < text.index(word) < text.rindex('"statements"'), "documents come first"
+        assert ("citing" in text or "cytuje" in text) == (stage_of(body) == "rating"), "attribution sees no citations"
 
 
-def test_documents_come_before_statements_and_attribution_sees_no_citations(tmp_path: Path) -> None:
-    with ScriptedServer(scripted) as server:
-        auto(server.url).rate([response([0], [0])], tmp_path)
-    texts = {kind_of(body): body["messages"][-1]["content"] for body in server.bodies}
-    for text in texts.values():
-        assert text.rindex("</document ") < text.index("Statement 1") < text.rindex('{"statements"')
-    assert "citing" not in texts["context"]
-
-
-def test_the_ensemble_of_rating_and_edit_dist(tmp_path: Path) -> None:
-    file = coefficients(tmp_path / "c.json")
-    [one] = rate(tmp_path / "a", scripted, response([0], [0]), coefficients=file)
-    assert list(one.statements[1].ratings.items()) == [("ensemble", 1.25), ("iter_coe", 1.0), ("edit_dist", 1.5)]
-    [one] = rate(tmp_path / "a", scripted, response([0], [0]), coefficients=file, weight=0.8)
-    assert one.statements[1].ratings["ensemble"] == pytest.approx(1.1)
-    [one] = rate(tmp_path / "b", scripted, dangling(response([0], [0])), coefficients=file)
-    assert one.statements[1].ratings["edit_dist"] == pytest.approx((1 + 2 + 5) / 3), "[14] stays, as in fitting"
+def test_the_ensemble_of_rating_and_edit_dist(tmp_path: Path, coefficients: str) -> None:
+    one = response([0], [0])
+    _, bad = rate_one(tmp_path / "a", one, coefficients=coefficients)
+    assert list(bad.ratings.items()) == [("ensemble", 1.25), ("iter_coe", 1.0), ("edit_dist", 1.5)]
+    _, bad = rate_one(tmp_path / "a", one, coefficients=coefficients, weight=0.8)
+    assert bad.ratings["ensemble"] == pytest.approx(1.1)
+    dangling = replace(one, statements=tuple(replace(statement, dangling=(14,)) for statement in one.statements))
+    _, bad = rate_one(tmp_path / "b", dangling, coefficients=coefficients)
+    assert bad.ratings["edit_dist"] == pytest.approx((1 + 2 + 5) / 3), "[14] stays, as in fitting"
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({"way": "interleaved"}, r"rater\.way: expected one of vanilla, cot, iter_cot, iter_coe, got interleaved"),
-        ({"way": "cot", "coefficients": Path("c.json")}, "expected rater.way=iter_coe, which makes edits, got cot"),
+        ({"way": "cot", "coefficients": "c.json"}, "expected rater.way=iter_coe, which makes edits, got cot"),
         ({"weight": 1.5}, r"from 0 to 1, got 1\.5"),
         ({"weight": "abc"}, "from 0 to 1, got 'abc'"),
     ],
@@ -108,142 +124,111 @@ def test_settings_that_cannot_be(given: dict[str, Any], message: str) -> None:
 
 
 def test_a_statement_that_rests_on_documents_and_cites_nothing_has_the_lowest_rating(tmp_path: Path) -> None:
-    [one] = rate(tmp_path, twisted("rating", lambda rows: [{**row, "rating": 5} for row in rows]), response([], [1]))
-    assert [judged.ratings["iter_coe"] for judged in one.statements] == [1.0, 5.0]
-    assert one.statements[0].edits == (Edit("evidence", 0),)
+    high = twisted("rating", lambda rows: [{**row, "rating": 5} for row in rows])
+    first, second = rate_one(tmp_path, response([], [1]), high)
+    assert (first.ratings, second.ratings) == ({"iter_coe": 1.0}, {"iter_coe": 5.0})
+    assert first.edits == (Edit("evidence", 0),)
 
 
 def test_what_rests_on_no_document_is_masked_and_not_asked_about(tmp_path: Path) -> None:
-    def by_model(body: dict[str, Any]) -> Any:
-        if kind_of(body) == "context":
-            return says(json.dumps({"statements": [{"id": 1, "context": "model"}, {"id": 2, "context": "model"}]}))
-        assert body["structured_outputs"]["json"]["properties"]["statements"]["items"]["properties"]["id"]["enum"] == [
-            2
-        ]
-        return scripted(body)
-
-    [one] = rate(tmp_path, by_model, response([], [1]))
+    by_model = twisted("context", lambda rows: [{**row, "context": "model"} for row in rows])
+    [one], bodies = rate(tmp_path, response([], [1]), reply=by_model)
+    assert properties(bodies[-1])["id"]["enum"] == [2]
     assert [judged.applicable for judged in one.statements] == [False, True]
-    assert one.statements[0].ratings == {"iter_coe": None}
-    assert one.statements[0].reasons == {}
+    assert (one.statements[0].ratings, one.statements[0].reasons) == ({"iter_coe": None}, {})
 
 
 def test_the_ablation_asks_for_no_attribution_and_rates_all(tmp_path: Path) -> None:
-    with ScriptedServer(scripted) as server:
-        [one] = auto(server.url, attribution=False).rate([response([], [1])], tmp_path)
-    assert {kind_of(body) for body in server.bodies} == {"rating"}
+    [one], bodies = rate(tmp_path, response([], [1]), attribution=False)
+    assert [stage_of(body) for body in bodies] == ["rating"]
     assert [judged.ratings["iter_coe"] for judged in one.statements] == [3.0, 5.0]
 
 
 # --- a server that misbehaves --------------------------------------------------------------------------------------
 
 
-def twisted(kind: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Callable[..., Any]:
-    """The scripted rater, with the entries of one stage changed."""
-
-    def reply(body: dict[str, Any]) -> Any:
-        answer = scripted(body)
-        if kind_of(body) == kind:
-            said = json.loads(answer["choices"][0]["message"]["content"])
-            said["statements"] = change(said["statements"])
-            return says(json.dumps(said))
-        return answer
-
-    return reply
-
-
 @pytest.mark.parametrize("fitted", [True, False])
-@pytest.mark.parametrize("lang", ["en", "pl"])
-def test_edits_that_cannot_be_made_leave_their_statement_unscored(lang: str, fitted: bool, tmp_path: Path) -> None:
+def test_edits_that_cannot_be_made_leave_their_statement_unscored(
+    fitted: bool, tmp_path: Path, coefficients: str
+) -> None:
     bad = {"kind": "misleading", "citation": 9, "why": ""}
     reply = twisted("rating", lambda rows: [{**rows[0], "edits": [bad]}, {**rows[1], "rating": 6}, *rows[2:]])
-    file = coefficients(tmp_path / "c.json") if fitted else None
     metrics = ("ensemble", "iter_coe", "edit_dist") if fitted else ("iter_coe",)
-    [one] = rate(tmp_path, reply, response([0], [1], [2], lang=lang), coefficients=file)
-    assert one.statements[0].ratings == dict.fromkeys(metrics)
+    first, second, third = rate_one(
+        tmp_path, response([0], [1], [2]), reply, coefficients=coefficients if fitted else None
+    )
     reason = "edits: expected a citation of 1 to 3, got misleading 9"
-    assert one.statements[0].reasons == dict.fromkeys(metrics, reason)
-    assert one.statements[0].edits is None
+    assert first.read == dict.fromkeys(metrics, (None, reason))
+    assert first.edits is None
     off = "expected a rating from 1 to 5, got 6"
-    assert one.statements[1].reasons == {metric: off for metric in metrics if metric != "edit_dist"}
-    assert one.statements[2].ratings == dict.fromkeys(metrics, 5.0)
+    assert second.reasons == {metric: off for metric in metrics if metric != "edit_dist"}
+    assert third.ratings == dict.fromkeys(metrics, 5.0)
 
 
 def test_a_context_that_cannot_be_read_matters_where_nothing_is_cited(tmp_path: Path) -> None:
     reply = twisted("context", lambda rows: [{**row, "context": "books"} for row in rows])
-    [one] = rate(tmp_path, reply, response([], [1]))
-    assert [judged.applicable for judged in one.statements] == [None, True]
-    assert one.statements[0].reasons["iter_coe"].startswith("attribution: expected a context of query")
-    assert one.statements[1].ratings == {"iter_coe": 5.0}
+    first, second = rate_one(tmp_path, response([], [1]), reply)
+    assert (first.applicable, second.applicable) == (None, True)
+    assert first.reasons["iter_coe"].startswith("attribution: expected a context of query")
+    assert second.ratings == {"iter_coe": 5.0}
 
 
-SERVERS = {
-    "too long": status(400, "This model's maximum context length is 2048 tokens"), "500": status(500), "cut": CUT,
-    "half": HALF_JSON, "empty": EMPTY, "prose": says("I would rate it 5."), "array": says("[5, 5]"),
-    "cut off": says('{"statements"', finish_reason="length"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SERVERS)
-@pytest.mark.parametrize("way", ["vanilla", "iter_cot", "iter_coe"])
-def test_nothing_of_it_becomes_a_rating(name: str, way: str, tmp_path: Path) -> None:
-    [one] = rate(tmp_path, lambda body: SERVERS[name], response([0], [1]), way=way)
-    for judged in one.statements:
-        assert judged.ratings == {way: None}
-        assert judged.reasons[way]
-    if name == "too long":
-        assert "maximum context length" in one.statements[0].reasons[way]
-
-
-def test_one_response_too_long_leaves_the_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["vanilla", "iter_coe"])
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (status(400, "This model's maximum context length is 2048 tokens"), "maximum context length"),
+        (CUT, "connection dropped"),
+        (EMPTY, "empty"),
+        (says("I would rate it 5."), "expected one JSON value, got none"),
+        (says('{"statements"', finish_reason="length"), "cut: max_tokens 4096 reached"),
+    ],
+)
+def test_nothing_of_it_becomes_a_rating_and_the_others_are_rated(
+    answer: Any, why: str, way: str, tmp_path: Path
+) -> None:
     def reply(body: dict[str, Any]) -> Any:
-        return SERVERS["too long"] if "Wisła" in body["messages"][-1]["content"] else scripted(body)
+        return answer if "Wisła" in body["messages"][-1]["content"] else scripted(body)
 
-    first, second = rate(tmp_path, reply, response([0], lang="pl"), response([0]))
-    assert first.statements[0].ratings == {"iter_coe": None}
-    assert second.statements[0].ratings == {"iter_coe": 5.0}
+    [bad, good], _ = rate(tmp_path, response([0], [1], lang="pl"), response([0]), reply=reply, way=way)
+    for judged in bad.statements:
+        assert judged.ratings == {way: None}
+        assert why in judged.reasons[way]
+    assert good.statements[0].ratings == {way: 5.0}
 
 
-# --- resuming ------------------------------------------------------------------------------------------------------
+# --- resuming, improvement -----------------------------------------------------------------------------------------
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     responses = [response([0], [0], identity=f"q{i}") for i in range(4)]
     with ScriptedServer(scripted) as server:
-        whole = auto(server.url).rate(responses, tmp_path / "whole")
+        whole = auto(server.url).rate(responses, tmp_path)
         assert len(server.bodies) == 8
-        path = tmp_path / "whole" / "citation_rating.jsonl"
+        path = tmp_path / "citation_rating.jsonl"
         path.write_bytes(path.read_bytes()[:-30])  # a kill in the middle of the last line
         again = auto(server.url)
-        assert again.rate(responses, tmp_path / "whole") == whole
-        assert len(server.bodies) == 9
-        assert again.cost.calls == 1
+        assert again.rate(responses, tmp_path) == whole
+        assert (len(server.bodies), again.cost.calls) == (9, 1)
 
 
 def test_what_failed_is_asked_again_and_what_changed_too(tmp_path: Path) -> None:
-    [one] = rate(tmp_path, lambda body: status(500) if kind_of(body) == "rating" else scripted(body), response([0]))
-    assert one.statements[0].ratings == {"iter_coe": None}
-    with ScriptedServer(scripted) as server:
-        [one] = auto(server.url).rate([response([0])], tmp_path)
-        assert one.statements[0].ratings == {"iter_coe": 5.0}
-        assert len(server.bodies) == 1
-        auto(server.url).rate([response([1])], tmp_path)
-        assert len(server.bodies) == 2, "attribution does not hang on citations, ratings do"
+    def failing(body: dict[str, Any]) -> Any:
+        return status(500) if stage_of(body) == "rating" else scripted(body)
 
-
-# --- improvement ---------------------------------------------------------------------------------------------------
+    assert rate_one(tmp_path, response([0]), failing)[0].ratings == {"iter_coe": None}
+    [one], bodies = rate(tmp_path, response([0]))
+    assert (one.statements[0].ratings, len(bodies)) == ({"iter_coe": 5.0}, 1)
+    _, bodies = rate(tmp_path, response([1]))
+    assert [stage_of(body) for body in bodies] == ["rating"], "attribution does not hang on citations, ratings do"
 
 
 def test_edits_improve_what_is_rated(tmp_path: Path) -> None:
     with ScriptedServer(scripted) as server:
         history = improve(auto(server.url), [response([0], [0])], 5, tmp_path)
+        with pytest.raises(ValueError, match="expected a rater that makes edits"):
+            improve(auto(server.url, "vanilla"), [response([1])], 1, tmp_path)
     assert [[judged.ratings["iter_coe"] for judged in one.statements] for [one] in history] == [[5.0, 1.0], [5.0, 5.0]]
     assert history[1][0].response.statements[1].citations == (1,)
     assert (tmp_path / "round_1" / "citation_rating.jsonl").is_file()
-
-
-def test_a_rater_without_edits_cannot_improve(tmp_path: Path) -> None:
-    with ScriptedServer(scripted) as server:
-        with pytest.raises(ValueError, match="expected a rater that makes edits"):
-            improve(auto(server.url, "vanilla"), [response([0])], 1, tmp_path)
-        assert len(server.bodies) == 0, "nothing is paid for before that is known"
+    assert len(server.bodies) == 4, "two a round; a rater without edits is refused before anything is paid for"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from by_hand import ByHand
@@ -34,8 +35,9 @@ def knows(pair: Pair, level: Support) -> float:
     return sum(held) / len(held)
 
 
-def by_penalties(score: Callable[[Pair, Support], float]) -> VerifierRater:
-    return VerifierRater(ByHand(score), {Support.PARTIAL: 0.4, Support.FULL: 0.9}, Penalties.load(None), True)
+def found_by(score: Callable[[Pair, Support], float], responses: list[Response], folder: Path) -> dict[str, Any]:
+    rater = VerifierRater(ByHand(score), {Support.PARTIAL: 0.4, Support.FULL: 0.9}, Penalties.load(None), True)
+    return planted_defects(rater.rate(responses, folder), rater) or {}
 
 
 @pytest.fixture(scope="module")
@@ -45,39 +47,26 @@ def chains() -> list[Response]:
 
 def test_every_kind_is_planted_in_both_languages_alike(chains: list[Response]) -> None:
     assert {e.kind for one in chains for s in one.statements for e in s.planted or ()} == set(KINDS)
-    planted = {
-        lang: [(one.id, [s.planted for s in one.statements]) for one in chains if one.lang == lang]
-        for lang in ("en", "pl")
-    }
-    assert planted["en"] == planted["pl"]
+    planted = {(one.lang, one.id): [s.planted for s in one.statements] for one in chains}
+    assert all(planted["pl", one.id] == planted["en", one.id] for one in chains)
     assert load_defects(None, "all", 13) == chains
     assert load_defects(None, "all", 14) != chains
 
 
-def test_a_chain_has_one_defect_more_at_each_step(chains: list[Response]) -> None:
-    for one in chains:
-        sound, number = one.id.rsplit("/", 1)
-        assert one.chain == sound
-        assert sum(bool(statement.planted) for statement in one.statements) == int(number)
+def test_a_chain_has_one_defect_more_at_each_step_and_edits_that_can_be_made(chains: list[Response]) -> None:
     assert len({one.key for one in chains}) == len(chains)
-
-
-def test_planted_edits_can_be_made(chains: list[Response]) -> None:
     for one in chains:
+        assert one.id == f"{one.chain}/{sum(bool(statement.planted) for statement in one.statements)}"
         for statement in one.statements:
             assert all(0 <= i < len(one.documents) for i in statement.citations)
             for edit in statement.planted or ():
                 assert edit.deletes == (edit.citation in statement.citations), one.id
-                assert edit.citation is not None
-                assert edit.citation < len(one.documents)
+                assert edit.citation in range(len(one.documents))
             assert statement.edited(statement.planted or ()).citations
 
 
 def test_who_knows_finds_all_and_nothing_else(chains: list[Response], tmp_path: Path) -> None:
-    rater = by_penalties(knows)
-    rated = rater.rate([one for one in chains if one.lang == "en"], tmp_path)
-    found = planted_defects(rated, rater)
-    assert found is not None
+    found = found_by(knows, [one for one in chains if one.lang == "en"], tmp_path)
     for kind, one in found["kinds"].items():
         assert one["recall"] >= 0.9, kind
         assert one["planted"] > 20, kind
@@ -88,19 +77,15 @@ def test_who_knows_finds_all_and_nothing_else(chains: list[Response], tmp_path: 
 
 
 def test_who_knows_nothing_finds_nothing(chains: list[Response], tmp_path: Path) -> None:
-    rater = by_penalties(lambda pair, level: 1.0)
-    found = planted_defects(rater.rate(chains[:40], tmp_path), rater)
-    assert found is not None
-    assert found["kinds"]["misleading"]["recall"] == 0.0
-    assert planted_defects([], rater) is None
+    assert found_by(lambda pair, level: 1.0, chains[:40], tmp_path)["kinds"]["misleading"]["recall"] == 0.0
+    assert found_by(knows, [], tmp_path) == {}
 
 
 def test_a_defect_of_a_masked_statement_counts_as_missed() -> None:
     statement = CitedStatement("S.", (), planted=(Edit("evidence", 0),))
     one = Response("q/1", "en", "s", "?", (Document("", "S."),), (statement,), "q")
-    masked = RatedResponse(one, (RatedStatement("model", False, ratings={"table": None}),))
-    unscored = RatedResponse(one, (RatedStatement(None, None, None, {"table": None}, {"table": "no reply"}),))
-    found = planted_defects([masked, unscored], ByTable({}))
-    assert found is not None
+    masked = RatedResponse(one, (RatedStatement({"table": (None, None)}, "model", applicable=False),))
+    unscored = RatedResponse(one, (RatedStatement({"table": (None, "no reply")}, applicable=None),))
+    found = planted_defects([masked, unscored], ByTable({})) or {}
     evidence = found["kinds"]["evidence"]
     assert (found["statements"], evidence["planted"], evidence["recall"]) == (1, 1, 0)

@@ -11,13 +11,8 @@ import pytest
 from rating_cases import ByTable, response
 from scipy import stats
 
-from citeverifier.rating.rating_summary import (
-    attribution,
-    correlations,
-    human_correlations,
-    shape_correlations,
-    summarise,
-)
+from citeverifier.rating import rating_summary
+from citeverifier.rating.rating_summary import human_correlations
 from citeverifier.rating.responses import (
     CitedStatement,
     HumanRatings,
@@ -26,9 +21,9 @@ from citeverifier.rating.responses import (
     Response,
     rating_row,
     response_rating,
-)  # fmt: skip
+)
 
-TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {
+TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {  # citations, ratings; Full, Cited
     "all cited": ([[0], [1]], [5.0, 2.0], 3.5, 3.5),
     "one missing": ([[0], []], [5.0, 1.0], 3.0, 5.0),
     "one masked": ([[0], []], [4.0, "mask"], 4.0, 4.0),
@@ -37,21 +32,22 @@ TABLE: dict[str, tuple[list[list[int]], list[Any], Any, Any]] = {
     "one unscored": ([[0], [1]], [5.0, None], None, None),
     "uncited unscored": ([[0], []], [5.0, None], None, 5.0),
 }
-
+RATER = ByTable({})
 
 rating = partial(response_rating, metric="table", scale=(1.0, 5.0))
+summarise = partial(rating_summary.summarise, rater=RATER, lang="en", data={}, seed=13)
 
 
-def rated(name: str) -> RatedResponse:
+def rated(name: str, **more: Any) -> RatedResponse:
     citations, values, _, _ = TABLE[name]
-    return ByTable({name: values}).rated(response(*citations, identity=name))
+    one = ByTable({name: values}).rated(response(*citations, identity=name))
+    return replace(one, response=replace(one.response, **more))
 
 
 @pytest.mark.parametrize("name", TABLE)
 def test_scenarios(name: str) -> None:
-    *_, full, cited = TABLE[name]
-    assert rating(rated(name), scenario="full")[0] == full
-    assert rating(rated(name), scenario="cited")[0] == cited
+    found = [rating(rated(name), scenario=scenario)[0] for scenario in ("full", "cited")]
+    assert found == list(TABLE[name][2:])
 
 
 @pytest.mark.parametrize(
@@ -60,7 +56,7 @@ def test_scenarios(name: str) -> None:
         (rated("one unscored"), "1 of 2 statements are unscored"),
         (RatedResponse(response(), ()), "the answer has no statements"),
         (
-            RatedResponse(response([]), (RatedStatement(applicable=None, ratings={"table": None}),)),
+            RatedResponse(response([]), (RatedStatement({"table": (None, None)}, applicable=None),)),
             "not known of 1 of 1 statements whether they need citations",
         ),
     ],
@@ -69,22 +65,43 @@ def test_why_there_is_no_rating(one: RatedResponse, reason: str) -> None:
     assert rating(one, scenario="full") == (None, reason)
 
 
+def test_a_row_says_what_is_missing() -> None:
+    row = rating_row(rated("one unscored"), RATER)
+    assert row["ratings"] == {"table": {"full": None, "cited": None}}
+    assert row["reasons"] == dict.fromkeys(("table.full", "table.cited"), "1 of 2 statements are unscored")
+    assert row["statements"][1]["reasons"] == {"table": "no reply"}
+    assert row["statements"][1]["needs_citations"] is True
+
+
 def test_the_system_table() -> None:
-    rater = ByTable({name: values for name, (_, values, _, _) in TABLE.items()})
-    every = [rated(name) for name in TABLE]
-    both = [*every, replace(every[0], response=replace(every[0].response, system="t"))]
-    systems = summarise([both], rater, lang="en", data={}, seed=13)["systems"]
+    systems = summarise([[*map(rated, TABLE), rated("all cited", system="t")]])["systems"]
     assert list(systems) == ["s", "t"]
-    one = systems["s"]
-    assert (one["responses"], one["statements"], one["length"]) == (7, 14, 2.0)
-    assert one["need_none"] == 3
+    one, full = systems["s"], systems["s"]["ratings"]["table"]["full"]
+    assert (one["responses"], one["statements"], one["length"], one["need_none"]) == (7, 14, 2.0, 3)
     assert one["unscored"] == {"table": 2}
     assert one["missing_citations"] == pytest.approx((0 + 0.5 + 0 + 1 + 0 + 0.5) / 6)
-    assert one["ratings"]["table"]["full"]["mean"] == pytest.approx((3.5 + 3 + 4 + 1 + 5) / 5)
-    assert one["ratings"]["table"]["full"]["responses"] == 5
-    assert one["ratings"]["table"]["full"]["without"] == {"statements are unscored": 2}
-    low, high = one["ratings"]["table"]["full"]["interval"]
-    assert low < 3.3 < high
+    assert full["mean"] == pytest.approx((3.5 + 3 + 4 + 1 + 5) / 5)
+    assert (full["responses"], full["without"]) == (5, {"statements are unscored": 2})
+    assert full["interval"][0] < 3.3 < full["interval"][1]
+
+
+def test_a_summary_tells_of_the_rounds() -> None:
+    found = summarise([[rated("all cited")], [rated("one missing")]])
+    assert [one["rating"] for one in found["improvement"]] == [3.5, 3.0]
+    assert (found["cost"]["statements"], found["planted"]) == (2, None)
+
+
+def test_intervals_are_drawn_by_question() -> None:
+    def interval(*chains: str) -> list[float] | None:
+        names = ("all cited", "one missing", "nothing cited")
+        found = summarise([[rated(name, chain=chain) for name, chain in zip(names, chains, strict=True)]])
+        return found["systems"]["s"]["ratings"]["table"]["full"]["interval"]  # type: ignore[no-any-return]
+
+    assert interval("q", "q", "q") != interval("q", "q", "r")
+    assert interval("p", "q", "r") == interval("a", "b", "c")
+
+
+# --- people ----------------------------------------------------------------------------------------------------------
 
 
 def with_people(
@@ -104,37 +121,35 @@ def test_agreement_with_people() -> None:
         with_people("a", [1.0, 2.0], [1.0, 3.0]), with_people("b", [5.0, 3.0], [5.0, 2.0]),
         with_people("c", [4.0, "mask"], [4.0, None]), with_people("d", [2.0, None], [1.0, 5.0]),
     ]  # fmt: skip
-    rater = ByTable({})
-    found = human_correlations(every, rater, 13)["table"]["full"]
+    found = human_correlations(every, RATER, 13)["table"]["full"]
     x, y = [1, 2, 5, 3, 4, 4, 2], [1, 3, 5, 2, 4, 4, 1]  # c's second: masked by both, its response's ratings stand in
     own = found["statements"]
     assert own["n"] == 7
-    assert own["pearson"]["value"] == pytest.approx(stats.pearsonr(x, y).statistic)
-    assert own["spearman"]["value"] == pytest.approx(stats.spearmanr(x, y).statistic)
-    assert own["kendall"]["value"] == pytest.approx(stats.kendalltau(x, y).statistic)
+    for name, scipys in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)):
+        assert own[name]["value"] == pytest.approx(scipys(x, y).statistic)
     assert own["pearson"]["interval"][0] <= own["pearson"]["value"] <= own["pearson"]["interval"][1]
     assert found["responses"]["n"] == 3
     assert found["responses"]["pearson"]["value"] == pytest.approx(stats.pearsonr([1.5, 4, 4], [2, 3.5, 4]).statistic)
-    assert human_correlations([rated("all cited")], rater, 13) == {}
+    assert human_correlations([rated("all cited")], RATER, 13) == {}
 
 
 def test_what_cites_nothing_has_its_responses_ratings_in_cited() -> None:
     one = with_people("a", [5.0, 1.0, 3.0], [4.0, 2.0, 2.0], cited=([0], [], [1]))
-    found = human_correlations([one], ByTable({}), 13)["table"]
+    found = human_correlations([one], RATER, 13)["table"]
     for scenario, x, y in (("full", [5, 1, 3], [4, 2, 2]), ("cited", [5, 4, 3], [4, 3, 2])):
         value = found[scenario]["statements"]["pearson"]["value"]
         assert value == pytest.approx(stats.pearsonr(x, y).statistic)
 
 
-def test_correlations_of_too_little_are_undefined() -> None:
-    for values in ([], [1.0, 2.0], [1.0, 1.0, 1.0]):
-        found = correlations([(str(i), value, value) for i, value in enumerate(values)], 13)
-        assert found["pearson"] == {"value": None, "interval": None}
+@pytest.mark.parametrize("values", [[], [1.0, 2.0], [1.0, 1.0, 1.0]])
+def test_correlations_of_too_little_are_undefined(values: list[float]) -> None:
+    found = rating_summary.correlations([(str(i), value, value) for i, value in enumerate(values)], 13)
+    assert found["pearson"] == {"value": None, "interval": None}
 
 
 def test_length_missing_and_rating() -> None:
     rows = [rated(name) for name in ("all cited", "one missing", "one masked", "nothing cited")]
-    found = shape_correlations(rows, ByTable({}), 13)
+    found = rating_summary.shape_correlations(rows, RATER, 13)
     assert found["missing_and_rating"]["n"] == 4
     expected = stats.pearsonr([0, 0.5, 0, 1], [3.5, 3, 4, 1]).statistic
     assert found["missing_and_rating"]["pearson"]["value"] == pytest.approx(expected)
@@ -149,40 +164,8 @@ def test_attribution() -> None:
         CitedStatement("a", citations, human=HumanRatings((), tuple(own)))  # type: ignore[arg-type]
         for citations, own in zip(cited, contexts, strict=True)
     )
-    needs = [True, False, True, False, True, None]
-    one = Response("q", "en", "s", "?", (), statements)
-    found = attribution([RatedResponse(one, tuple(RatedStatement(applicable=need) for need in needs))])
-    assert found is not None
-    assert (found["n"], found["unscored"]) == (4, 1)
-    assert (found["precision"], found["recall"], found["f1"]) == (0.5, 0.5, 0.5)
-    assert attribution([rated("all cited")]) is None
-
-
-def test_a_row_says_what_is_missing() -> None:
-    row = rating_row(rated("one unscored"), ByTable({}))
-    assert row["ratings"] == {"table": {"full": None, "cited": None}}
-    assert row["reasons"]["table.full"] == "1 of 2 statements are unscored"
-    assert row["statements"][1]["reasons"] == {"table": "no reply"}
-    assert row["statements"][1]["needs_citations"] is True
-
-
-def test_a_summary_tells_of_the_rounds() -> None:
-    rater = ByTable({"all cited": [5.0, 2.0]})
-    history = [[rated("all cited")], [rated("one missing")]]
-    found = summarise(history, rater, lang="en", data={"bad_records": 0}, seed=13)
-    assert [one["rating"] for one in found["improvement"]] == [3.5, 3.0]
-    assert found["cost"]["statements"] == 2
-    assert found["planted"] is None
-
-
-def test_intervals_are_drawn_by_question() -> None:
-    def interval(*chains: str) -> list[float] | None:
-        rows = [
-            replace(one, response=replace(one.response, chain=chain))
-            for one, chain in zip(map(rated, ("all cited", "one missing", "nothing cited")), chains, strict=True)
-        ]
-        found = summarise([rows], ByTable({}), lang="en", data={}, seed=13)
-        return found["systems"][rows[0].response.system]["ratings"]["table"]["full"]["interval"]
-
-    assert interval("q", "q", "q") != interval("q", "q", "r")
-    assert interval("p", "q", "r") == interval("a", "b", "c")
+    needs = (RatedStatement({}, applicable=need) for need in (True, False, True, False, True, None))
+    one = RatedResponse(Response("q", "en", "s", "?", (), statements), tuple(needs))
+    found = rating_summary.attribution([one]) or {}
+    assert [found[name] for name in ("n", "unscored", "precision", "recall", "f1")] == [4, 1, 0.5, 0.5, 0.5]
+    assert rating_summary.attribution([rated("all cited")]) is None

@@ -15,39 +15,33 @@ from citeverifier.rating.cite_eval import context_of, edits_of, rating_of, read_
 from citeverifier.rating.responses import Edit
 
 CITED = response([0], [0, 1]).statements
+READERS: dict[str, Any] = {
+    "rating": lambda _, entry: rating_of(entry),
+    "context": lambda _, entry: context_of(entry),
+    "edits": lambda number, entry: edits_of(entry, CITED[number], 3),
+}
 
 
 def said(*entries: Any) -> Reply:
     return Reply(json.dumps({"statements": entries}))
 
 
-def ratings(reply: Reply, count: int = 2) -> Any:
-    return read_statements(reply, range(count), lambda _, entry: rating_of(entry))
+def read(what: str, reply: Reply, count: int = 2) -> Any:
+    return read_statements(reply, range(count), READERS[what])
 
 
-def contexts(reply: Reply) -> Any:
-    return read_statements(reply, [0, 1], lambda _, entry: context_of(entry))
-
-
-def all_edits(reply: Reply) -> Any:
-    return read_statements(reply, [0, 1], lambda number, entry: edits_of(entry, CITED[number], 3))
-
-
-def test_ratings() -> None:
-    assert ratings(said({"id": 2, "rating": 5}, {"id": 1, "rating": 1})) == {0: (1.0, None), 1: (5.0, None)}
+def test_each_statement_asked_about_must_be_there_once() -> None:
+    assert read("rating", said({"id": 2, "rating": 5}, {"id": 1, "rating": 1})) == {0: (1.0, None), 1: (5.0, None)}
+    assert read("rating", said({"id": 1, "rating": 4}, {"id": 1, "rating": 4}, {"id": 3, "rating": 2}), 3) == {
+        0: (None, "2 entries for statement 1"), 1: (None, "no entry for statement 2"), 2: (2.0, None),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("rating", [6, 0, -1, 5.5, "5", None, True, [5]])
 def test_a_rating_off_the_scale_is_none(rating: Any) -> None:
-    value, reason = ratings(said({"id": 1, "rating": rating}))[0]
+    value, reason = read("rating", said({"id": 1, "rating": rating}))[0]
     assert value is None
     assert reason.startswith("expected a rating from 1 to 5, got ")
-
-
-def test_missing_and_doubled_statements() -> None:
-    assert ratings(said({"id": 1, "rating": 4}, {"id": 1, "rating": 4}, {"id": 3, "rating": 2}), 3) == {
-        0: (None, "2 entries for statement 1"), 1: (None, "no entry for statement 2"), 2: (2.0, None),
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -56,43 +50,35 @@ def test_missing_and_doubled_statements() -> None:
         (Reply(None, "no connection"), "no connection"),
         (Reply("I rate it 5."), "expected one JSON value, got none"),
         (Reply('{"statements": [{"id": 1, "rating": 5}'), "JSON breaks off"),
-        (Reply("[5, 5]"), 'expected {"statements": [...]}'),
+        (Reply("[5, 5]"), 'expected {"statements": [...]}, got [5, 5]'),
+        (Reply("null"), 'expected {"statements": [...]}, got None'),
         (Reply('{"statements": 5}'), 'expected {"statements": [...]}'),
         (Reply(None, "expected JSON, got ...", raw="no"), "expected one JSON value"),
     ],
 )
 def test_a_reply_that_cannot_be_read(reply: Reply, expected: str) -> None:
-    read = ratings(reply)
-    assert set(read) == {0, 1}
-    assert all(value is None and reason.startswith(expected) for value, reason in read.values())
+    found = read("rating", reply)
+    assert set(found) == {0, 1}
+    assert all(value is None and reason.startswith(expected) for value, reason in found.values())
 
 
 def test_a_server_without_constraints_is_read_out_of_its_prose() -> None:
     raw = '<think>Hm.</think>Here:\n```json\n{"statements": [{"id": 1, "rating": 3}]}\n```'
-    assert ratings(Reply(None, "expected JSON", raw=raw), 1) == {0: (3.0, None)}
+    assert read("rating", Reply(None, "expected JSON", raw=raw), 1) == {0: (3.0, None)}
 
 
 def test_contexts() -> None:
-    read = contexts(said({"id": 1, "context": "query"}, {"id": 2, "context": "books"}))
-    assert read[0] == ("query", None)
-    assert "expected a context of query, retrieval, response, model, got 'books'" in read[1][1]
-
-
-def edits(*named: tuple[Any, Any]) -> Any:
-    """What is read of the edits of the second statement: these, or why not."""
-    value, reason = all_edits(said({"id": 2, "edits": [{"why": "", "kind": k, "citation": n} for k, n in named]}))[1]
-    return reason if value is None else value
-
-
-def test_edits() -> None:
-    assert edits() == ()
-    assert edits(("misleading", 1), ("evidence", 3)) == (Edit("misleading", 0), Edit("evidence", 2))
-    assert edits(("evidence", 0)) == (Edit("evidence", None),)
+    found = read("context", said({"id": 1, "context": "query"}, {"id": 2, "context": "books"}))
+    assert found[0] == ("query", None)
+    assert "expected a context of query, retrieval, response, model, got 'books'" in found[1][1]
 
 
 @pytest.mark.parametrize(
-    ("named", "reason"),
+    ("named", "expected"),
     [
+        ([], ()),
+        ([("misleading", 1), ("evidence", 3)], (Edit("misleading", 0), Edit("evidence", 2))),
+        ([("evidence", 0)], (Edit("evidence", None),)),
         ([("misleading", 9)], "expected a citation of 1 to 3, got misleading 9"),
         ([("misleading", 0)], "expected a citation of 1 to 3, got misleading 0"),
         ([("misleading", 3)], "misleading names [3], which is not cited"),
@@ -102,8 +88,11 @@ def test_edits() -> None:
         ([("misleading", 1), ("redundant", 1)], "expected one edit a citation"),
     ],
 )
-def test_edits_that_cannot_be_made(named: list[tuple[Any, Any]], reason: str) -> None:
-    assert edits(*named).startswith(reason)
+def test_edits(named: list[tuple[Any, Any]], expected: Any) -> None:
+    """Those of the second statement, which cites [1][2] of three documents; or why they cannot be made."""
+    edits = [{"why": "", "kind": kind, "citation": number} for kind, number in named]
+    value, reason = read("edits", said({"id": 2, "edits": edits}))[1]
+    assert value == expected if reason is None else reason.startswith(expected)
 
 
 JSON = st.recursive(
@@ -120,7 +109,8 @@ JSON = st.recursive(
 def test_whatever_is_said_each_statement_has_a_value_or_a_reason(listed: Any, text: str, cut: bool) -> None:
     body = json.dumps({"statements": listed})
     for reply in (Reply(body[: len(body) // 2] if cut else body), Reply(text or "x"), Reply(json.dumps(listed))):
-        for read in (ratings(reply), contexts(reply), all_edits(reply)):
-            assert set(read) == {0, 1}
-            assert all((value is None) == bool(reason) for value, reason in read.values())
-        assert all(value is None or 1 <= value <= 5 for value, _ in ratings(reply).values())
+        for what in READERS:
+            found = read(what, reply)
+            assert set(found) == {0, 1}
+            assert all((value is None) == bool(reason) for value, reason in found.values())
+        assert all(value is None or 1 <= value <= 5 for value, _ in read("rating", reply).values())
