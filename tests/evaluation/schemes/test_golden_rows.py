@@ -12,7 +12,7 @@ from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.records import Document, Example, Statement
+from citeverifier.records import Example, Statement
 from citeverifier.verifiers.base import Scorer, Selector
 
 from .conftest import SelectorByHand, by_texts, evaluated
@@ -25,10 +25,10 @@ def examples(statements: int, of_two_documents: int, short: int = 0) -> list[Exa
     """A question a statement; `short` ones have nine documents, the others ten."""
     questions = []
     for i in range(statements):
-        documents = tuple(Document("", f"Text {j}.") for j in range(9 if i >= statements - short else 10))
+        documents = [f"Text {j}." for j in range(9 if i >= statements - short else 10)]
         cited = (0, 1) if i < of_two_documents else (0,)
         statement = Statement(f"S {i}", cited, corrupted=f"T {i}", altered_in=cited[:1], edit="date")
-        questions.append(Example(f"q{i:03}", "en", f"q{i:03}", "", documents, (statement,)))
+        questions.append(Example.of(documents, [statement], id=f"q{i:03}"))
     return questions
 
 
