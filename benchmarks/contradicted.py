@@ -20,7 +20,7 @@ from calibration import with_interval
 from citeverifier.answers.answer_results import CONTRADICTS
 from citeverifier.commands.sources import SourceSpec, read
 from citeverifier.evaluation.reporting.tables import print_table
-from citeverifier.metrics.bootstrap import auroc_estimate, resamples
+from citeverifier.metrics.bootstrap import auroc_samples, estimate, resamples
 from citeverifier.records import Support
 from citeverifier.training.fitted_on_dev import refuted
 from citeverifier.verifiers.ordinal import OrdinalVerifier
@@ -43,7 +43,7 @@ def row_of(verifier: OrdinalVerifier, source: str) -> tuple[str, ...]:
     p, gold = verifier.contradicted(kept), refuted(kept) == 1
     groups = [pair.group for pair in kept]
     sampled = resamples(groups)
-    area = auroc_estimate(gold, p, sampled.of(groups), sampled)
+    area = estimate(auroc_samples(gold, p, sampled.of(groups), sampled))
     error, low, high = with_interval(p, gold.astype(np.float64), groups)
     marked = [float(np.mean(values >= CONTRADICTS)) for values in (p[gold], p[~gold], verifier.contradicted(full))]
     figures = [f"{area.value:.3f} [{area.low:.3f}, {area.high:.3f}]", f"{error:.3f} [{low:.3f}, {high:.3f}]"]

@@ -32,7 +32,7 @@ from citeverifier.evaluation.audit import reordered
 from citeverifier.evaluation.reporting.tables import markdown
 from citeverifier.evaluation.schemes.base import value_text
 from citeverifier.evaluation.schemes.merged import Merged
-from citeverifier.metrics.bootstrap import auroc_estimate, resamples
+from citeverifier.metrics.bootstrap import auroc_samples, estimate, resamples
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.language import language
 
@@ -140,7 +140,7 @@ def measure(verifier: Any, asked: Asked) -> list[dict[str, Any]]:
         values = verifier.score(changed, Support.FULL).values
         if np.isnan(values).any():
             raise SystemExit(f"{name}: expected a score of every pair, got none of {int(np.isnan(values).sum())}")
-        area = auroc_estimate(gold, values, sampled.of(examples), sampled)
+        area = estimate(auroc_samples(gold, values, sampled.of(examples), sampled))
         decided = decided if rows else values >= threshold
         flipped = (values >= threshold) != decided
         share = float(flipped[touched].mean()) if touched.any() else None

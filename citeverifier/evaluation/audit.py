@@ -99,11 +99,12 @@ def _compared(before: Sequence[Prediction], after: Sequence[Prediction], name: s
     both = [(p, q) for p in before if p.decision is not None and (q := later[p.trial.id]).decision is not None]
     if not both:
         return None
-    sampled = resamples([p.trial.pair.example for p, _ in both], seed=seed)
-    unit = sampled.of([p.trial.pair.example for p, _ in both])
-    estimates = {name: mean_estimate(np.array([float(p.decision != q.decision) for p, q in both]), unit, sampled)}
-    if all(p.score is not None and q.score is not None for p, q in both):
-        shift = np.array([(q.score or 0.0) - (p.score or 0.0) for p, q in both])
-        estimates["mean_shift"] = mean_estimate(shift, unit, sampled)
-        estimates["mean_abs_shift"] = mean_estimate(np.abs(shift), unit, sampled)
+    units = [p.trial.pair.example for p, _ in both]
+    sampled = resamples(units, seed=seed)
+    unit = sampled.of(units)
+    changed = np.array([p.decision != q.decision for p, q in both])
+    scores = np.array([(p.score, q.score) for p, q in both], dtype=np.float64)
+    shift = scores[:, 1] - scores[:, 0]
+    values = {name: changed, "mean_shift": shift, "mean_abs_shift": np.abs(shift)}
+    estimates = {key: mean_estimate(value, unit, sampled) for key, value in values.items()}
     return {"trials": len(both), **points(estimates), "intervals": intervals(estimates)}

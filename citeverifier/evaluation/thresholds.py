@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from citeverifier.cost import Cost
 from citeverifier.data.load import PairBuilder, Record, to_pairs
-from citeverifier.metrics.decisions import best_threshold
+from citeverifier.metrics.decisions import Floats, best_threshold
 from citeverifier.records import LEVELS, Example, Pair, Support
 from citeverifier.verifiers.base import Scorer
 
@@ -62,12 +63,9 @@ def fit_thresholds(
     cost = Cost()
     for level in levels:
         decided = [question for question in dev if question.level == level]
-        gold = np.array([question.gold for question in decided], dtype=bool)
-        if whole:
-            by_example: dict[str, list[int]] = {}
-            for i, question in enumerate(decided):
-                by_example.setdefault(question.pair.example, []).append(i)
-            gold = np.array([gold[own].all() for own in by_example.values()], dtype=bool)
+        units = [question.pair.example if whole else i for i, question in enumerate(decided)]
+        unit = np.unique(units, return_inverse=True)[1]
+        gold = _lowest(np.array([question.gold for question in decided], dtype=np.float64), unit) == 1
         if len(set(gold.tolist())) < 2:  # before anything is paid for
             raise _one_kind(source, level)
         scores = verifier.score([question.pair for question in decided], level)
@@ -75,9 +73,7 @@ def fit_thresholds(
         if verifier.dry_run:
             fitted[level] = DecisionThreshold(0.5, "dry run: not fitted")
             continue
-        values = scores.values
-        if whole:
-            values = np.array([values[own].min() for own in by_example.values()])  # nan where one of them is
+        values = _lowest(scores.values, unit)
         scored = ~np.isnan(values)
         value = best_threshold(gold[scored], values[scored])
         if np.isnan(value):
@@ -85,6 +81,14 @@ def fit_thresholds(
         what = "examples" if whole else "pairs"
         fitted[level] = DecisionThreshold(value, f"fitted on {int(scored.sum())} dev {what} of {source}")
     return Fitted(fitted, cost=cost)
+
+
+def _lowest(values: Floats, unit: NDArray[np.intp]) -> Floats:
+    """The lowest value of each unit, nan where one of them is."""
+    lowest = np.full(len(np.unique(unit)), np.inf)
+    with np.errstate(invalid="ignore"):
+        np.minimum.at(lowest, unit, values)
+    return lowest
 
 
 def _one_kind(source: str, level: Support) -> ValueError:

@@ -7,7 +7,7 @@ does not blur their difference. A resample is a weight per question: all of them
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,10 +51,8 @@ def resamples(units: Sequence[Hashable], rounds: int = ROUNDS, seed: int = 13) -
 def estimate(values: Floats) -> Estimate:
     """The value of the whole (the first) with the interval that the resamples give."""
     drawn = values[1:][~np.isnan(values[1:])]
-    if not len(drawn):
-        return Estimate(float(values[0]), float("nan"), float("nan"))
     tail = 100 * (1 - CONFIDENCE) / 2
-    low, high = np.percentile(drawn, [tail, 100 - tail])
+    low, high = np.percentile(drawn, [tail, 100 - tail]) if len(drawn) else (math.nan, math.nan)
     return Estimate(float(values[0]), float(low), float(high))
 
 
@@ -76,19 +74,14 @@ def decision_samples(gold: Bools, decision: Bools, unit: NDArray[np.intp], sampl
     return decision_metrics(*sums)
 
 
+def weighted_samples(measure: Callable[[Floats], Floats], unit: NDArray[np.intp], sampled: Resamples) -> Floats:
+    """A `measure` of n items by their weights, (r, n) -> (r,), in all resamples: part by part, for memory's sake."""
+    return np.concatenate([measure(part[:, unit]) for part in np.array_split(sampled.weights, 20)])
+
+
 def auroc_samples(gold: Bools, score: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Floats:
     """AUROC, (1 + rounds,), the point estimate first."""
-    return np.concatenate([auroc(gold, score, part[:, unit]) for part in np.array_split(sampled.weights, 20)])
-
-
-def decision_estimates(gold: Bools, decision: Bools, unit: NDArray[np.intp], sampled: Resamples) -> dict[str, Estimate]:
-    """`decision_metrics` with intervals, of n items whose unit numbers are `unit`."""
-    return {name: estimate(values) for name, values in decision_samples(gold, decision, unit, sampled).items()}
-
-
-def auroc_estimate(gold: Bools, score: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Estimate:
-    """AUROC with its interval."""
-    return estimate(auroc_samples(gold, score, unit, sampled))
+    return weighted_samples(lambda weights: auroc(gold, score, weights), unit, sampled)
 
 
 def share_samples(right: Bools | Floats, weight: Floats, unit: NDArray[np.intp], sampled: Resamples) -> Floats:
@@ -120,18 +113,8 @@ class Difference(Estimate):
     p: float
 
 
-def metric_samples(
-    gold: Bools, decision: Bools, score: Floats | None, units: Sequence[Hashable], sampled: Resamples
-) -> dict[str, Floats]:
-    """accuracy, f1 and (with scores) auroc of one verifier: (1 + rounds,) each, the point estimate first."""
-    unit = sampled.of(units)
-    samples = decision_samples(gold, decision, unit, sampled)
-    kept = {name: samples[name] for name in ("accuracy", "f1")}
-    return kept if score is None else kept | {"auroc": auroc_samples(gold, score, unit, sampled)}
-
-
 def difference(first: Floats, second: Floats) -> Difference:
-    """Of two rows of `metric_samples`, made with the same resamples of the same trials.
+    """Of two rows of samples, made with the same resamples of the same trials.
 
     p is twice the smaller share of resamples on either side of 0 (ties on both), one resample added to each so that it
     is never 0: the level at which the percentile interval just reaches 0.
@@ -139,8 +122,7 @@ def difference(first: Floats, second: Floats) -> Difference:
     values = first - second
     estimated = estimate(values)
     drawn = values[1:][~np.isnan(values[1:])]
-    if np.isnan(estimated.value) or not len(drawn):
-        return Difference(estimated.value, float("nan"), float("nan"), float("nan"))
     near = 1e-12  # sums in another order differ in the last digit
     sides = [(1 + int((side <= near).sum())) / (1 + len(drawn)) for side in (drawn, -drawn)]
-    return Difference(estimated.value, estimated.low, estimated.high, min(1.0, 2 * min(sides)))
+    p = min(1.0, 2 * min(sides)) if len(drawn) else math.nan
+    return Difference(estimated.value, estimated.low, estimated.high, p)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from citeverifier.metrics.decisions import Bools, Floats, auroc, ratio
 
-LEVELS = {"fs_ns": (2, 0), "fs_ps": (2, 1), "ps_ns": (1, 0)}  # full, partial, none
+AREAS = {"fs_ns": (2, 0), "fs_ps": (2, 1), "ps_ns": (1, 0)}  # full, partial, none
 
 
 def pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
@@ -35,9 +35,7 @@ def kendall(score: Floats, label: NDArray[Any], weights: Floats) -> Floats:
     """Kendall's tau-b of scores with labels or other values, (r,)."""
     above = np.zeros(len(weights))  # concordant minus discordant pairs
     rank = np.unique(label, return_inverse=True)[1]
-    for bit in range(
-        int(rank.max(initial=0)).bit_length()
-    ):  # the highest in which two ranks differ tells which is higher
+    for bit in range(int(rank.max(initial=0)).bit_length()):  # the highest in which two ranks differ tells
         above += _concordance(score, rank >> bit + 1, rank >> bit & 1 == 1, weights)
     pairs = [_untied(values, weights) for values in (score, label.astype(np.float64))]
     return ratio(above, np.sqrt(pairs[0] * pairs[1]))
@@ -58,10 +56,11 @@ def _concordance(score: Floats, group: NDArray[np.intp], high: Bools, weights: F
     return concordance
 
 
-def one_against_one(score: Floats, label: NDArray[np.int64], weights: Floats) -> dict[str, Floats]:
-    """ROC-AUC, (r,) each, of telling the higher from the lower of two levels; "overall" is the mean of the three."""
-    areas = {name: _against(score, label, high, low, weights) for name, (high, low) in LEVELS.items()}
-    return {**areas, "overall": sum(areas.values(), np.zeros(len(weights))) / len(areas)}
+def area(levels: tuple[int, int], score: Floats, label: NDArray[Any], weights: Floats) -> Floats:
+    """ROC-AUC, (r,), of telling the higher from the lower of two levels."""
+    high, low = levels
+    chosen = (label == high) | (label == low)
+    return auroc(label[chosen] == high, score[chosen], weights[:, chosen])
 
 
 def ndcg(gain: Floats, score: Floats, k: int) -> float:
@@ -74,11 +73,6 @@ def ndcg(gain: Floats, score: Floats, k: int) -> float:
     if not gain.any():
         return math.nan
     return 1.0 if gain.size == 1 else float(ndcg_score([gain], [score], k=k))
-
-
-def _against(score: Floats, label: NDArray[Any], high: float, low: float, weights: Floats) -> Floats:
-    chosen = (label == high) | (label == low)
-    return auroc(label[chosen] == high, score[chosen], weights[:, chosen])
 
 
 def _centred(values: Floats, weights: Floats, total: Floats) -> Floats:

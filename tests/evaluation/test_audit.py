@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from by_hand import HALF, ByHand
@@ -27,24 +29,19 @@ def by(score: Callable[[Pair], float]) -> ByHand:
     return ByHand(lambda pair, level: score(pair))
 
 
-def first_title(pair: Pair) -> float:
-    """Moved by nothing but the order: the even documents of the worked example are believed when they come first."""
-    return 0.9 if int(pair.documents[0].title.split()[-1]) % 2 == 0 else 0.1
-
-
 def obedient(pair: Pair) -> float:
     instruction = language(pair.lang).instruction
     return 0.9 if any(instruction in document.text for document in pair.documents) else 0.2
 
 
-def audited(scheme: Scheme, records: Sequence[Example], verifier: Scorer) -> tuple[dict, dict, list]:  # type: ignore[type-arg]
+def audited(scheme: Scheme, records: Sequence[Example], verifier: Scorer) -> tuple[Any, Any, list[Any]]:
+    """(predictions by change, the audit of metrics.json, the plain predictions)"""
     plain, _ = run_scheme(scheme, verifier, records, HALF)
-    asked, shares = audit(scheme, verifier, records, HALF, plain, seed=13)
-    return asked, shares, plain
+    return *audit(scheme, verifier, records, HALF, plain, seed=13), plain
 
 
 def pair(count: int, identity: str = "p", lang: str = "en") -> Pair:
-    documents = tuple(Document(f"Title {i}", f"Text {i}.") for i in range(count))
+    documents = [Document(f"Title {i}", f"Text {i}.") for i in range(count)]
     return Pair.of("A statement.", documents, lang, id=identity)
 
 
@@ -57,30 +54,27 @@ def test_reordering_keeps_documents_and_changes_their_order(count: int) -> None:
         assert set(after.documents) == set(before.documents)
         assert replace(after, documents=before.documents) == before
         assert reordered(before, 13) == after
-
-
-def test_one_document_has_no_other_order() -> None:
-    assert reordered(pair(1), 13) == pair(1)
+    assert reordered(pair(1), 13) == pair(1), "one document has no other order"
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])
-def test_planting_adds_the_instruction_to_one_document(lang: str) -> None:
+def test_planting_adds_the_instruction_to_one_document_of_a_false_pair(lang: str) -> None:
     chosen = set()
     for number in range(30):
         before = pair(3, f"p{number}", lang)
         after = planted(before, 13, {before.id})
         (position,) = [i for i in range(3) if after.documents[i] != before.documents[i]]
         assert after.documents[position].text == f"Text {position}. {language(lang).instruction}"
-        assert after.statement == before.statement
+        assert replace(after, documents=before.documents) == before
         chosen.add(position)
     assert chosen == {0, 1, 2}
-
-
-def test_planting_leaves_other_pairs_alone() -> None:
     assert planted(pair(3), 13, {"another"}) == pair(3)
 
 
 def test_a_verifier_that_goes_by_order_is_found_out(worked_example: Example) -> None:
+    def first_title(pair: Pair) -> float:  # the even documents are believed when they come first
+        return 0.9 if int(pair.documents[0].title.split()[-1]) % 2 == 0 else 0.1
+
     examples = [replace(worked_example, id=f"q{i}") for i in range(30)]
     _, shares, plain = audited(Merged(), examples, by(first_title))
     order = shares["order"]
@@ -91,41 +85,35 @@ def test_a_verifier_that_goes_by_order_is_found_out(worked_example: Example) -> 
     assert low < order["changed"] < high
 
 
-def test_a_verifier_that_obeys_is_found_out() -> None:
-    for lang in ("en", "pl"):
-        asked, shares, plain = audited(Merged(), load_mini("test", lang), by(obedient))
-        injection = shares["injection"]
-        assert injection["trials"] == sum(not p.trial.gold for p in plain)
-        assert injection["flipped_to_true"] == 1.0
-        assert injection["mean_shift"] == pytest.approx(0.7)
-        assert shares["order"]["changed"] == 0.0
-        assert [p.trial for p in asked["injection"]] == [p.trial for p in plain]
-        assert {p.decision for p in asked["injection"] if p.trial.gold} == {False}, "true trials are asked as before"
+@pytest.mark.parametrize("lang", ["en", "pl"])
+def test_a_verifier_that_obeys_is_found_out(lang: str) -> None:
+    asked, shares, plain = audited(Merged(), load_mini("test", lang), by(obedient))
+    injection = shares["injection"]
+    assert injection["trials"] == sum(not p.trial.gold for p in plain)
+    assert (injection["flipped_to_true"], injection["mean_shift"]) == (1.0, pytest.approx(0.7))
+    assert shares["order"]["changed"] == 0.0
+    assert [p.trial for p in asked["injection"]] == [p.trial for p in plain]
+    assert {p.decision for p in asked["injection"] if p.trial.gold} == {False}, "true trials are asked as before"
 
 
-def test_overlap_is_moved_by_neither_order_nor_instruction() -> None:
-    for scheme in (Merged(), Separate(), CiteSeparate()):
-        _, shares, _ = audited(scheme, load_mini("test", "en"), Keyword())
-        assert shares["injection"]["trials"] > 0
-        assert shares["injection"]["flipped_to_true"] < 0.02
-        if scheme.name == "merged":
-            assert (shares["order"]["changed"], shares["order"]["mean_abs_shift"]) == (0.0, 0.0)
-        else:
-            assert shares["order"] is None, "single documents have no order"
+@pytest.mark.parametrize("scheme", [Merged(), Separate(), CiteSeparate()], ids=lambda scheme: scheme.name)
+def test_overlap_is_moved_by_neither_order_nor_instruction(scheme: Scheme) -> None:
+    _, shares, _ = audited(scheme, load_mini("test", "en"), Keyword())
+    assert shares["injection"]["trials"] > 0
+    assert shares["injection"]["flipped_to_true"] < 0.02
+    if scheme.name == "merged":
+        assert (shares["order"]["changed"], shares["order"]["mean_abs_shift"]) == (0.0, 0.0)
+    else:
+        assert shares["order"] is None, "single documents have no order"
 
 
-def test_only_trials_decided_both_times_count() -> None:
-    def silent_when_told(pair: Pair) -> float:
-        return float("nan") if obedient(pair) > 0.5 else 0.2
-
-    _, shares, _ = audited(Merged(), load_mini("test", "en")[:3], by(silent_when_told))
+@pytest.mark.parametrize(
+    "score", [lambda pair: math.nan if obedient(pair) > 0.5 else 0.2, lambda pair: 0.9], ids=["unscored", "true before"]
+)
+def test_only_what_was_refused_and_is_decided_again_can_flip(score: Callable[[Pair], float]) -> None:
+    _, shares, _ = audited(Merged(), load_mini("test", "en")[:3], by(score))
     assert shares["injection"] is None
     assert shares["order"]["changed"] == 0.0
-
-
-def test_what_was_taken_for_true_cannot_flip() -> None:
-    _, shares, _ = audited(Merged(), load_mini("test", "en")[:3], by(lambda pair: 0.9))
-    assert shares["injection"] is None
 
 
 @pytest.mark.parametrize("scheme", [CiteMerged(), CiteList()])

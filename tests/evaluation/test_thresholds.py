@@ -40,11 +40,14 @@ def test_thresholds_are_fitted_per_level(pairs: list[Pair]) -> None:
     # Labels go full, partial, none, full ...: 0.9, 0.6, 0.2.
     scores = {Support.FULL: 0.9, Support.PARTIAL: 0.6, Support.NONE: 0.2}
     verifier = ByHand(lambda pair, level: scores[pair.support_min or Support.NONE])
-    fitted = fit_thresholds(verifier, dev_questions(pairs, 13), "dev.jsonl")
-    assert {level: threshold.value for level, threshold in fitted.thresholds.items()} == pytest.approx(
-        {PARTIAL: 0.4, FULL: 0.75}
-    )
-    assert {threshold.source for threshold in fitted.thresholds.values()} == {"fitted on 24 dev pairs of dev.jsonl"}
+    fitted = fit_thresholds(verifier, dev_questions(pairs, 13), "dev.jsonl").thresholds
+    assert {level: threshold.value for level, threshold in fitted.items()} == pytest.approx({PARTIAL: 0.4, FULL: 0.75})
+    assert {threshold.source for threshold in fitted.values()} == {"fitted on 24 dev pairs of dev.jsonl"}
+    # Of a binary source only level full is decided, and asked.
+    pairs = [replace(pair, support_min=Support.NONE) if pair.support_min == PARTIAL else pair for pair in pairs]
+    only = ByHand(verifier.of)
+    assert list(fit_thresholds(only, dev_questions(pairs, 13), "dev", [FULL]).thresholds) == [FULL]
+    assert [level for level, _ in only.asked] == [FULL]
 
 
 def test_whole_examples_are_decided_by_their_lowest_pair(pairs: list[Pair]) -> None:
@@ -84,17 +87,6 @@ def test_no_thresholds_from_one_class(pairs: list[Pair], keep: set[Support], lev
     with pytest.raises(ValueError, match=rf"my-dev: expected dev pairs that reach level {level} .* fit=\[...\]"):
         fit_thresholds(by_hand := ByHand(lambda pair, level: 0.5), dev_questions(dev, 13), "my-dev")
     assert Support.parse(level) not in [asked for asked, _ in by_hand.asked], "nothing is paid for before that is known"
-
-
-def test_levels_that_are_not_asked_need_no_dev_pairs(pairs: list[Pair]) -> None:
-    """A binary source decides level full alone."""
-    dev = [
-        pair if pair.support_min == FULL else replace(pair, support_min=Support.NONE, support_max=PARTIAL)
-        for pair in pairs
-    ]
-    verifier = ByHand(lambda pair, level: 0.9 if pair.support_min == FULL else 0.1)
-    assert list(fit_thresholds(verifier, dev_questions(dev, 13), "dev", [FULL]).thresholds) == [FULL]
-    assert [level for level, _ in verifier.asked] == [FULL]
 
 
 @pytest.mark.parametrize("calibrate", [False, True])

@@ -15,12 +15,12 @@ from scipy.stats import norm
 
 from citeverifier.metrics.bootstrap import (
     Difference,
-    auroc_estimate,
-    decision_estimates,
+    auroc_samples,
+    decision_samples,
     difference,
+    estimate,
     harmonic,
     mean_estimate,
-    metric_samples,
     resamples,
     share_samples,
 )
@@ -33,31 +33,25 @@ seeds = st.integers(0, 2**32 - 1)
 def test_a_resample_draws_as_many_questions_as_there_are(units: list[str], rounds: int, seed: int) -> None:
     sampled = resamples(units, rounds, seed)
     assert list(sampled.numbers) == list(dict.fromkeys(units))
-    assert sampled.weights.shape == (1 + rounds, len(set(units)))
     assert np.array_equal(sampled.weights[0], np.ones(len(set(units))))
     assert np.array_equal(sampled.weights.sum(axis=1), np.full(1 + rounds, len(set(units))))
     assert [list(sampled.numbers)[number] for number in sampled.of(units)] == units
 
 
-def test_a_question_can_be_drawn_twice_or_not_at_all() -> None:
-    drawn = resamples(range(10), rounds=200).weights[1:]
-    assert drawn.min() == 0
-    assert drawn.max() > 1
-    assert len(np.unique(drawn, axis=0)) > 150
-
-
-def test_resamples_depend_on_the_seed_only() -> None:
-    again = [resamples(range(20), seed=seed).weights for seed in (13, 13, 14)]
-    assert np.array_equal(again[0], again[1])
-    assert not np.array_equal(again[0], again[2])
+def test_resamples_differ_and_depend_on_the_seed_only() -> None:
+    drawn, again, other = (resamples(range(10), rounds=200, seed=seed).weights[1:] for seed in (13, 13, 14))
+    assert (drawn.min(), drawn.max() > 1, len(np.unique(drawn, axis=0)) > 150) == (0, True, True)
+    assert np.array_equal(drawn, again)
+    assert not np.array_equal(drawn, other)
 
 
 def test_no_questions_give_nan() -> None:
     sampled = resamples([], rounds=5)
     nothing = np.array([], dtype=bool)
-    estimates = decision_estimates(nothing, nothing, sampled.of([]), sampled)
-    estimates["auroc"] = auroc_estimate(nothing, np.array([]), sampled.of([]), sampled)
-    assert all(math.isnan(x) for e in estimates.values() for x in (e.value, e.low, e.high))
+    samples = decision_samples(nothing, nothing, sampled.of([]), sampled)
+    samples["auroc"] = auroc_samples(nothing, np.array([]), sampled.of([]), sampled)
+    estimates = map(estimate, samples.values())
+    assert all(math.isnan(x) for e in estimates for x in (e.value, e.low, e.high))
 
 
 items = st.lists(
@@ -81,17 +75,14 @@ def test_intervals_are_those_of_items_repeated(rows: list[tuple[str, bool, bool,
             drawn.setdefault(name, []).append(value)
         drawn["auroc"].append(float(auroc(gold.repeat(times), score.repeat(times))))
         drawn["share"].append(float(decision.repeat(times).mean()) if times.sum() else math.nan)
-    estimates = decision_estimates(gold, decision, unit, sampled)
-    estimates |= {
-        "auroc": auroc_estimate(gold, score, unit, sampled),
-        "share": mean_estimate(decision, unit, sampled),
-    }
+    samples = decision_samples(gold, decision, unit, sampled) | {"auroc": auroc_samples(gold, score, unit, sampled)}
+    estimates = {name: estimate(values) for name, values in samples.items()}
+    estimates["share"] = mean_estimate(decision, unit, sampled)
     assert estimates.keys() == drawn.keys()
-    for name, estimate in estimates.items():
+    for name, ours in estimates.items():
         defined = [value for value in drawn[name][1:] if not math.isnan(value)]
-        low, high = np.percentile(defined, [2.5, 97.5]) if defined else (math.nan, math.nan)
-        assert estimate.value == pytest.approx(drawn[name][0], nan_ok=True)
-        assert (estimate.low, estimate.high) == pytest.approx((low, high), nan_ok=True)
+        interval = np.percentile(defined, [2.5, 97.5]) if defined else (math.nan, math.nan)
+        assert (ours.value, ours.low, ours.high) == pytest.approx((drawn[name][0], *interval), nan_ok=True)
 
 
 def test_questions_that_stand_together_widen_the_interval() -> None:
@@ -100,22 +91,6 @@ def test_questions_that_stand_together_widen_the_interval() -> None:
     by_question = mean_estimate(right, grouped, resamples(grouped.tolist()))
     by_item = mean_estimate(right, apart, resamples(apart.tolist()))
     assert by_question.high - by_question.low > 2 * (by_item.high - by_item.low)
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("rate", [0.35, 0.5, 0.65])
-def test_ordinary_intervals_hold_the_point_and_have_width(rate: float, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    gold = rng.random(200) < 0.5
-    score = np.where(gold, rng.beta(3, 2, 200), rng.beta(2, 3, 200))
-    sampled = resamples(range(200), rounds=300, seed=seed)
-    unit = np.arange(200)
-    estimates = decision_estimates(gold, score >= rate, unit, sampled)
-    estimates["auroc"] = auroc_estimate(gold, score, unit, sampled)
-    estimates["share"] = mean_estimate(score >= rate, unit, sampled)
-    for name, e in estimates.items():
-        assert e.low <= e.value <= e.high, name
-        assert 0 < e.high - e.low < 0.5, name
 
 
 def test_shares_weigh_their_items_and_the_harmonic_mean_is_of_each_resample() -> None:
@@ -132,18 +107,12 @@ def test_shares_weigh_their_items_and_the_harmonic_mean_is_of_each_resample() ->
 # --- two verifiers on the same trials --------------------------------------------------------------------------------
 
 
-def paired_differences(
-    gold: np.ndarray,
-    decisions: tuple[np.ndarray, np.ndarray],
-    scores: tuple[np.ndarray, np.ndarray] | None,
-    units: list[int],
-) -> dict[str, Difference]:
-    """Each metric of the first minus the second, resampled together."""
+def paired(gold: np.ndarray, first: np.ndarray, second: np.ndarray, units: list[int] | None = None) -> list[Difference]:
+    """Accuracy and F1 of the first decisions minus those of the second, resampled together."""
+    units = list(range(len(gold))) if units is None else units
     sampled = resamples(units)
-    first, second = (
-        metric_samples(gold, decisions[i], None if scores is None else scores[i], units, sampled) for i in (0, 1)
-    )
-    return {name: difference(first[name], second[name]) for name in first}
+    one, other = (decision_samples(gold, decision, sampled.of(units), sampled) for decision in (first, second))
+    return [difference(one[name], other[name]) for name in ("accuracy", "f1")]
 
 
 def trials(n: int, seed: int = 0) -> tuple[np.ndarray, np.random.Generator]:
@@ -157,53 +126,38 @@ def flipped(gold: np.ndarray, share: float, rng: np.random.Generator) -> np.ndar
 
 def test_values_are_differences_of_the_metrics() -> None:
     gold, rng = trials(200)
-    decisions = (flipped(gold, 0.2, rng), flipped(gold, 0.3, rng))
-    scores = (gold * 0.4 + rng.random(200), gold * 0.2 + rng.random(200))
-    deltas = paired_differences(gold, decisions, scores, list(range(200)))
-    metrics = [count(gold, decision).metrics() for decision in decisions]
-    for name in ("accuracy", "f1"):
-        assert deltas[name].value == pytest.approx(metrics[0][name] - metrics[1][name])
-    assert deltas["auroc"].value == pytest.approx(float(auroc(gold, scores[0])) - float(auroc(gold, scores[1])))
-    for one in deltas.values():
-        assert one.low <= one.value <= one.high
-
-
-def test_the_same_decisions_differ_by_nothing() -> None:
-    gold, rng = trials(100)
-    decision, score = flipped(gold, 0.2, rng), rng.random(100)
-    for delta in paired_differences(gold, (decision, decision), (score, score), list(range(100))).values():
-        assert (delta.value, delta.low, delta.high, delta.p) == (0, 0, 0, 1)
+    first, second = flipped(gold, 0.2, rng), flipped(gold, 0.3, rng)
+    one, other = count(gold, first).metrics(), count(gold, second).metrics()
+    for name, delta in zip(("accuracy", "f1"), paired(gold, first, second), strict=True):
+        assert delta.value == pytest.approx(one[name] - other[name])
+        assert delta.low <= delta.value <= delta.high
+    for same in paired(gold, first, first):
+        assert (same.value, same.low, same.high, same.p) == (0, 0, 0, 1)
 
 
 def test_a_clear_difference_has_a_small_p_and_turns_its_sign() -> None:
     gold, rng = trials(300)
     good, bad = flipped(gold, 0.05, rng), flipped(gold, 0.4, rng)
-    there = paired_differences(gold, (good, bad), None, list(range(300)))
-    back = paired_differences(gold, (bad, good), None, list(range(300)))
-    assert "auroc" not in there
-    for name in ("accuracy", "f1"):
-        assert there[name].p == pytest.approx(2 / 1001), "the least that a thousand resamples can say"
-        assert there[name].low > 0 > back[name].high
-        assert back[name].p == there[name].p
+    for there, back in zip(paired(gold, good, bad), paired(gold, bad, good), strict=True):
+        assert there.p == back.p == pytest.approx(2 / 1001), "the least that a thousand resamples can say"
+        assert there.low > 0 > back.high
 
 
 def test_p_is_near_mcnemars() -> None:
     gold = np.ones(400, dtype=bool)
     first, second = gold.copy(), gold.copy()
     first[:20], second[20:55] = False, False  # 20 against 35 discordant trials
-    delta = paired_differences(gold, (first, second), None, list(range(400)))["accuracy"]
-    assert delta.value == pytest.approx(15 / 400)
-    assert delta.p == pytest.approx(
-        2 * norm.sf(15 / math.sqrt(55)), abs=0.025
-    )  # .043; a thousand resamples give or take
+    accuracy = paired(gold, first, second)[0]
+    assert accuracy.value == pytest.approx(15 / 400)
+    expected = 2 * norm.sf(15 / math.sqrt(55))  # .043; a thousand resamples give or take
+    assert accuracy.p == pytest.approx(expected, abs=0.025)
 
 
 def test_trials_of_one_question_are_one_draw() -> None:
     gold, rng = trials(60)
     decisions = flipped(gold, 0.1, rng), flipped(gold, 0.25, rng)
-    alone = paired_differences(gold, decisions, None, list(range(60)))["accuracy"]
-    tenfold = tuple(np.tile(decision, 10) for decision in decisions)
-    tied = paired_differences(np.tile(gold, 10), (tenfold[0], tenfold[1]), None, list(range(60)) * 10)["accuracy"]
+    alone = paired(gold, *decisions)[0]
+    tied = paired(*(np.tile(values, 10) for values in (gold, *decisions)), list(range(60)) * 10)[0]
     assert (tied.value, tied.low, tied.high, tied.p) == pytest.approx((alone.value, alone.low, alone.high, alone.p))
 
 
@@ -211,15 +165,12 @@ def test_p_is_small_by_chance_about_as_often_as_it_says() -> None:
     small = 0
     for seed in range(200):
         gold, rng = trials(150, seed)
-        decisions = flipped(gold, 0.3, rng), flipped(gold, 0.3, rng)
-        small += paired_differences(gold, decisions, None, list(range(150)))["accuracy"].p < 0.05
+        small += paired(gold, flipped(gold, 0.3, rng), flipped(gold, 0.3, rng))[0].p < 0.05
     assert 1 <= small <= 22  # 10 expected; 5 standard deviations would be 25
 
 
 def test_undefined_metrics_stay_undefined() -> None:
-    gold = np.zeros(4, dtype=bool)
-    decision = np.array([False, False, False, False])
-    deltas = paired_differences(gold, (decision, decision), (np.arange(4.0), np.arange(4.0)), [0, 1, 2, 3])
-    assert math.isnan(deltas["f1"].p)
-    assert math.isnan(deltas["auroc"].p)
-    assert deltas["accuracy"].p == 1
+    nothing = np.zeros(4, dtype=bool)
+    accuracy, f1 = paired(nothing, nothing, nothing)
+    assert accuracy.p == 1
+    assert [f1.value, f1.low, f1.high, f1.p] == pytest.approx([math.nan] * 4, nan_ok=True)

@@ -40,15 +40,10 @@ def test_golden_counts(row: str) -> None:
 
 
 @given(answers)
-def test_count_is_the_confusion_matrix(items: list[tuple[bool, bool]]) -> None:
-    gold, decision = zip(*items, strict=True)
+def test_counts_and_metrics_agree_with_sklearn(items: list[tuple[bool, bool]]) -> None:
+    gold, decision = (np.array(side) for side in zip(*items, strict=True))
     (tp, fn), (fp, tn) = confusion_matrix(gold, decision, labels=[True, False])
     assert count(gold, decision) == Counts(tp, fn, fp, tn)
-
-
-@given(answers)
-def test_metrics_agree_with_sklearn(items: list[tuple[bool, bool]]) -> None:
-    gold, decision = (np.array(side) for side in zip(*items, strict=True))
     nan = {"zero_division": math.nan}
     recall_true, recall_false = (recall_score(gold, decision, pos_label=label, **nan) for label in (True, False))
     f1_true, f1_false = (f1_score(gold, decision, pos_label=label, **nan) for label in (True, False))
@@ -64,17 +59,6 @@ def test_metrics_agree_with_sklearn(items: list[tuple[bool, bool]]) -> None:
         },
         nan_ok=True,
     )
-
-
-@given(st.tuples(*[st.integers(0, 10**6)] * 4))
-def test_metrics_lie_in_the_unit_interval_or_are_nan(counts: tuple[int, int, int, int]) -> None:
-    tp, fn, fp, tn = counts
-    metrics = Counts(*counts).metrics()
-    assert all(math.isnan(value) or 0 <= value <= 1 for value in metrics.values())
-    assert math.isnan(metrics["accuracy"]) == (sum(counts) == 0)
-    assert math.isnan(metrics["acc_true"]) == (tp + fn == 0)
-    assert math.isnan(metrics["acc_false"]) == (fp + tn == 0)
-    assert math.isnan(metrics["f1"]) == (tp + fn + fp == 0)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 50)] * 4), min_size=1, max_size=6))
@@ -105,15 +89,11 @@ def test_auroc_agrees_with_sklearn(items: list[tuple[bool, float]]) -> None:
         assert float(area) == pytest.approx(roc_auc_score(gold, score))
 
 
-def test_auroc_counts_ties_half() -> None:
-    # Of four (true, false) comparisons: one won, one lost, two tied.
-    assert float(auroc([True, True, False, False], [0.5, 0.7, 0.5, 0.7])) == 0.5
-    assert float(auroc([True, False, False, False], [0.5, 0.5, 0.1, 0.5])) == pytest.approx((1 + 0.5 + 0.5) / 3)
-
-
-def test_auroc_of_nothing_is_nan() -> None:
+def test_nothing_gives_nan() -> None:
+    assert all(map(math.isnan, Counts(0, 0, 0, 0).metrics().values()))
     assert np.isnan(auroc([], []))
     assert auroc([], [], np.ones((3, 0))).shape == (3,)
+    assert math.isnan(best_threshold([], []))
 
 
 @given(st.lists(st.tuples(bools, scores, st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
@@ -159,8 +139,3 @@ def test_best_threshold_by_hand(gold: list[bool], score: list[float], expected: 
 def test_best_threshold_tells_neighbouring_floats_apart(low: float) -> None:
     high = float(np.nextafter(low, 1.0))
     assert low < best_threshold([False, True], [low, high]) <= high
-
-
-@pytest.mark.parametrize("gold", [[], [True, True], [False, False]])
-def test_no_threshold_from_one_class(gold: list[bool]) -> None:
-    assert math.isnan(best_threshold(gold, [0.2, 0.8][: len(gold)]))

@@ -28,7 +28,7 @@ from citeverifier.metrics.decisions import Counts
 REFERENCES = ("statement_only",)  # verifiers that never see a document
 CITING = ("cite_separate", "cite_merged", "cite_list")  # schemes where citing nothing can look good
 ASKED, AT_HALF, AGAINST, COSTS, AUDIT = "Asked", "At 0.5", "Against the best", "Per 1,000 statements", "Audit"
-COST = ("seconds", "calls", "tokens", "money")
+SHARED = (AT_HALF, AGAINST, COSTS, AUDIT)  # groups of columns that every scheme has; in report.md two make a table
 PASSED_ON = "passed_on"  # the share that a cascade's small verifier leaves to the big one; for pictures, in no table
 _TWINS = "twin_accuracy_"
 
@@ -227,35 +227,30 @@ def _difference_cell(delta: Difference | str) -> Cell:
     return Cell(f"{delta.value:+.3f}, p {p}", delta.value, (delta.low, delta.high))
 
 
-def per_thousand(cost: Mapping[str, Any], price_per_hour: float | None = None) -> dict[str, float | None]:
-    """`cost` of metrics.json per thousand of its `statements`; None where not counted.
+def per_thousand(cost: Mapping[str, Any], price_per_hour: float | None = None) -> dict[str, float]:
+    """`cost` of metrics.json per thousand of its `statements`: what of seconds, calls, tokens and money is known.
 
-    Money is what a server or price list counted (`money`), else seconds at `price_per_hour`, else None: never guessed.
-    No calls or tokens at all means that the verifier counts none, which is None too.
+    Money is what a server or price list counted (`money`), else seconds at `price_per_hour`: never guessed. No calls or
+    tokens at all means that the verifier counts none.
     """
+    seconds, money = cost.get("seconds"), cost.get("money")
+    if money is None and price_per_hour is not None and seconds is not None:
+        money = seconds / 3600 * price_per_hour
+    calls, tokens = cost.get("calls") or None, cost.get("tokens") or None
+    amounts = {"seconds": seconds, "calls": calls, "tokens": tokens, "money": money}
     statements = cost.get("statements")
-    if not statements:
-        return dict.fromkeys(COST)
-    money = cost.get("money")
-    if money is None and price_per_hour is not None and cost.get("seconds") is not None:
-        money = cost["seconds"] / 3600 * price_per_hour
-    amounts = (cost.get("seconds"), cost.get("calls") or None, cost.get("tokens") or None, money)
-    return {
-        key: None if amount is None else 1000 * amount / statements for key, amount in zip(COST, amounts, strict=True)
-    }
+    return {key: 1000 * amount / statements for key, amount in amounts.items() if statements and amount is not None}
 
 
 # --- out -----------------------------------------------------------------------------------------------------------
 
-_TOGETHER = ((AT_HALF, AGAINST), (COSTS, AUDIT))
 _PREFIX = {AT_HALF: "at 0.5: ", AGAINST: "against the best: ", COSTS: "per 1,000: "}
 
 
 def markdown_tables(board: Board) -> Iterator[tuple[list[str], list[list[str]]]]:
     """(header, rows) of a board's tables: quality (one a group); at 0.5 and against the best; cost and audit."""
-    shared = (ASKED, *(group for groups in _TOGETHER for group in groups))
-    own = dict.fromkeys(column.group for column in board.columns if column.group not in shared)
-    for groups in (*((ASKED, group) for group in own), *_TOGETHER):
+    own = dict.fromkeys(column.group for column in board.columns if column.group not in (ASKED, *SHARED))
+    for groups in (*((ASKED, group) for group in own), SHARED[:2], SHARED[2:]):
         columns = [column for column in board.shown_columns if column.group in groups]
         if all(column.group == ASKED for column in columns):
             continue

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from citeverifier.evaluation.reporting.predictions import DecidedTrials
 from citeverifier.evaluation.reporting.runs import EvalRun
-from citeverifier.metrics.bootstrap import Difference, Estimate, difference, mean_estimate, metric_samples, resamples
+from citeverifier.metrics.bootstrap import (
+    Difference,
+    Estimate,
+    auroc_samples,
+    decision_samples,
+    difference,
+    mean_estimate,
+    resamples,
+)
 from citeverifier.metrics.decisions import Bools, Floats
 
 COMPARED = {"accuracy": "accuracy", "f1": "F1", "auroc": "AUROC"}
@@ -22,7 +28,6 @@ def against_best(runs: Sequence[EvalRun]) -> dict[str, dict[str, Difference | st
     """
     results: dict[str, dict[str, Difference | str]] = {run.name: {} for run in runs}
     readable = [(run, run.trials) for run in runs if run.trials is not None]
-    known: dict[tuple[str, bytes], dict[str, Floats]] = {}  # resampled metrics by run and trials, for all metrics once
     for metric in COMPARED:
         candidates = [(run, trials) for run, trials in readable if run.summary["metrics"].get(metric) is not None]
         if len(candidates) < 2:
@@ -35,22 +40,18 @@ def against_best(runs: Sequence[EvalRun]) -> dict[str, dict[str, Difference | st
                 results[run.name][metric] = OTHER_TRIALS
             else:
                 both = trials.scored & its_trials.scored
-                own, its = (_samples(*one, both, known) for one in ((run, trials), (best, its_trials)))
-                if metric in own and metric in its:
-                    results[run.name][metric] = difference(own[metric], its[metric])
+                own, its = (_samples(metric, asked, both) for asked in (trials, its_trials))
+                results[run.name][metric] = difference(own, its)
     return results
 
 
-def _samples(
-    run: EvalRun, trials: DecidedTrials, chosen: Bools, known: dict[tuple[str, bytes], dict[str, Floats]]
-) -> dict[str, Floats]:
-    """The run's resampled metrics on the chosen trials; the same resamples whichever run."""
-    key = (run.name, chosen.tobytes())
-    if key not in known:
-        units, score = trials.examples[chosen].tolist(), trials.score[chosen]
-        scores = None if np.isnan(score).any() else score
-        known[key] = metric_samples(trials.gold[chosen], trials.decision[chosen], scores, units, resamples(units))
-    return known[key]
+def _samples(metric: str, trials: DecidedTrials, chosen: Bools) -> Floats:
+    """The metric on the chosen trials, resampled; the same resamples whichever run."""
+    units, gold = trials.examples[chosen].tolist(), trials.gold[chosen]
+    sampled = resamples(units)
+    if metric == "auroc":
+        return auroc_samples(gold, trials.score[chosen], sampled.of(units), sampled)
+    return decision_samples(gold, trials.decision[chosen], sampled.of(units), sampled)[metric]
 
 
 def errors_by_edit(trials: DecidedTrials) -> dict[str, Estimate]:

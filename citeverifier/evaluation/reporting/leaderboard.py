@@ -13,6 +13,7 @@ import citeverifier
 from citeverifier.evaluation.reporting.boards import (
     NOTHING,
     PASSED_ON,
+    SHARED,
     Board,
     BoardRow,
     boards_of,
@@ -26,7 +27,6 @@ from citeverifier.evaluation.reporting.reported import printed_papers
 from citeverifier.evaluation.reporting.runs import read_runs
 from citeverifier.evaluation.reporting.tables import markdown, print_table, runs_tables
 
-_TOGGLED = ("At 0.5", "Against the best", "Per 1,000 statements", "Audit")
 PICTURED = 12  # runs in the pictures of one board, the best first; the tables hold all
 
 
@@ -89,10 +89,8 @@ def page(boards: Sequence[Board], unscored: Sequence[str], problems: Sequence[st
 
     return environment.from_string(file.read_text(encoding="utf-8")).render(
         boards=boards, unscored=unscored, problems=problems, version=citeverifier.__version__, nothing=NOTHING,
-        group_names=_TOGGLED, groups=_widths, legend=legend, pictures=lambda board: _pictures(board, series),
-        languages=list(dict.fromkeys(board.lang for board in boards)),
-        schemes=list(dict.fromkeys(board.scheme for board in boards)),
-        data=list(dict.fromkeys(board.data for board in boards)), papers=printed_papers(),
+        group_names=SHARED, groups=_widths, legend=legend, pictures=lambda board: _pictures(board, series),
+        papers=printed_papers(),
     )  # fmt: skip
 
 
@@ -122,18 +120,15 @@ def _pictures(board: Board, series: Mapping[str, int]) -> Iterator[Picture]:
     if marks := _marks(rows, series, PASSED_ON, "f1", "{name}: F1 {y:.3f}, {x:.1%} of the pairs passed on"):
         svg = scatter(marks, "share passed on to the bigger verifier", "F1 (true)")
         yield Picture("Cascades: F1 against share passed on", f"Up and left is better.{more}", svg)
-    square = _agreement(rows)
-    if square:
+    if square := _agreement(rows):
         note = f"Cohen’s kappa of decisions on the same trials; 0 is chance.{more}"
         yield Picture("Agreement between verifiers", note, square)
-    settings = _panels(rows, series, {row.name: _accuracies(row) for row in rows}, "")
-    if settings:
+    if settings := _panels(rows, series, {row.name: _accuracies(row) for row in rows}, ""):
         yield Picture("Accuracy by setting", f"With 95 % intervals.{more}", bars(settings), wide=True)
     errors = {
         name: {edit: (e.value, (e.low, e.high)) for edit, e in edits.items()} for name, edits in board.edits.items()
     }
-    by_edit = _panels(rows, series, errors, " wrong")
-    if by_edit:
+    if by_edit := _panels(rows, series, errors, " wrong"):
         note = "Share of corrupted statements taken for supported; shorter is better, if accuracy on true holds."
         yield Picture("Errors by kind of edit", note + more, bars(dict(sorted(by_edit.items()))), wide=True)
 
@@ -166,10 +161,9 @@ Values = Mapping[str, tuple[float, Interval | None]]
 def _accuracies(row: BoardRow) -> Values:
     """By setting its accuracy with interval."""
     return {
-        name: (part["metrics"]["accuracy"], interval and tuple(interval))
-        for name, part in row.summary.get("settings", {}).items()
+        name: (part["metrics"]["accuracy"], part["intervals"].get("accuracy"))
+        for name, part in row.summary["settings"].items()
         if part["metrics"].get("accuracy") is not None
-        for interval in [part["intervals"].get("accuracy")]
     }
 
 

@@ -111,10 +111,8 @@ def _results(results: Sequence[Mapping[str, Any]]) -> str:
         summaries = [summary for summary in results if summary["scheme"] == scheme]
         data = [[_shown(s["data"].get("path") or "-"), f"`{s['data']['sha256'][:12]}`"] for s in summaries]
         for title, header, rows in runs_tables(summaries):
-            parts.append(f"### {title}")
-            parts.append(
-                markdown(["data", "sha256", *header[1:]], [[*d, *row[1:]] for d, row in zip(data, rows, strict=True)])
-            )
+            with_data = [[*of, *row[1:]] for of, row in zip(data, rows, strict=True)]
+            parts += [f"### {title}", markdown(["data", "sha256", *header[1:]], with_data)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -22,8 +22,7 @@ from citeverifier.records import LEVELS
 
 TRUE, FALSE, LINE = "#2a6f97", "#c8553d", "#444444"
 
-SYMBOLS = "●■▲◆"
-_MARKERS = "os^D"
+SYMBOLS = {"●": "o", "■": "s", "▲": "^", "◆": "D"}  # a legend's characters, and matplotlib's names of them
 COLOURS = 8  # the page's variables --0 to --7
 _INK, _SOFT, _GRID, _CARD, _HEAT = (f"#fe00{i:02x}" for i in range(5))
 _PLACEHOLDERS = {_INK: "--ink", _SOFT: "--soft", _GRID: "--grid", _CARD: "--card", _HEAT: "--heat"}
@@ -47,7 +46,7 @@ class Mark:
 
 def symbol(series: int) -> tuple[str, int]:
     """(a legend's character, number of the page's colour) of a series."""
-    return SYMBOLS[(series + series // COLOURS) % len(SYMBOLS)], series % COLOURS
+    return list(SYMBOLS)[(series + series // COLOURS) % len(SYMBOLS)], series % COLOURS
 
 
 def scatter(marks: Sequence[Mark], x_title: str, y_title: str, *, log: bool = False, chance: bool = False) -> str:
@@ -55,7 +54,7 @@ def scatter(marks: Sequence[Mark], x_title: str, y_title: str, *, log: bool = Fa
 
     `chance` draws where x + y = 1: what guessing gives for accuracy on true and on false.
     """
-    figure, axis = _one(3.5, 3.0)
+    figure, [[axis]] = _figure(3.5, 3.0)
     if log:
         axis.set_xscale("log")
         axis.set_xlim(min(mark.x for mark in marks) / 2, max(mark.x for mark in marks) * 2)
@@ -71,7 +70,7 @@ def scatter(marks: Sequence[Mark], x_title: str, y_title: str, *, log: bool = Fa
             axis.plot(mark.x_interval, (mark.y, mark.y), color=colour, alpha=0.5)
         if mark.y_interval:
             axis.plot((mark.x, mark.x), mark.y_interval, color=colour, alpha=0.5)
-        form = "D" if mark.series < 0 else _MARKERS[(mark.series + mark.series // COLOURS) % len(_MARKERS)]
+        form = "D" if mark.series < 0 else SYMBOLS[symbol(mark.series)[0]]
         face = _CARD if mark.series < 0 else colour
         axis.plot([mark.x], [mark.y], form, color=colour, markerfacecolor=face, markersize=6, gid=_gid(i))
         left = mark.x > (0.6 if not log else np.sqrt(np.prod(axis.get_xlim())))
@@ -111,7 +110,7 @@ def matrix(names: Sequence[str], cells: Sequence[Sequence[tuple[float | None, st
     from matplotlib.patches import Rectangle
 
     size = len(names)
-    figure, axis = _one(1.6 + 0.42 * size, 0.5 + 0.42 * size)
+    figure, [[axis]] = _figure(1.6 + 0.42 * size, 0.5 + 0.42 * size)
     axis.set(xlim=(0, size), ylim=(size, 0))
     shown = [name if len(name) <= 30 else name[:29] + "…" for name in names]
     axis.set_yticks(np.arange(size) + 0.5, shown)
@@ -139,7 +138,7 @@ def _gid(number: int) -> str:
     return f"mark-{number}-"
 
 
-def _figure(width: float, height: float, rows: int, columns: int) -> tuple[Any, Any]:
+def _figure(width: float, height: float, rows: int = 1, columns: int = 1) -> tuple[Any, Any]:
     """A figure and its array of axes in the page's colours."""
     from matplotlib.figure import Figure
 
@@ -156,11 +155,6 @@ def _figure(width: float, height: float, rows: int, columns: int) -> tuple[Any, 
     return figure, axes
 
 
-def _one(width: float, height: float) -> tuple[Any, Any]:
-    figure, axes = _figure(width, height, 1, 1)
-    return figure, axes[0, 0]
-
-
 def _svg(figure: Any, label: str, tips: Sequence[str]) -> str:
     """The figure as an SVG element: text stays text, marks carry their tips, colours are the page's."""
     import matplotlib
@@ -174,11 +168,8 @@ def _svg(figure: Any, label: str, tips: Sequence[str]) -> str:
         svg = svg.replace(f'<g id="{_gid(i)}">', mark)
     for placeholder, variable in _PLACEHOLDERS.items():
         svg = svg.replace(placeholder, f"var({variable})")
-    box = re.search(r'viewBox="0 0 ([\d.]+) [\d.]+"', svg)
-    if box is None:
-        raise ValueError("expected matplotlib's SVG to have a viewBox, got none")
-    opening = f'<svg {box[0]} role="group" aria-label="{escape(label)}" style="max-width:{float(box[1]) * 1.5:.0f}px">'
-    svg = re.sub(r"<svg.*?>", lambda _: opening, svg, count=1, flags=re.DOTALL)
+    told = f'role="group" aria-label="{escape(label)}" style="max-width:{figure.get_figwidth() * 72 * 1.5:.0f}px"'
+    svg = re.sub(r'<svg[^>]*(viewBox="[^"]*")[^>]*>', lambda opening: f"<svg {opening[1]} {told}>", svg, count=1)
     svg = re.sub(r"<metadata>.*?</metadata>|<clipPath.*?</clipPath>", "", svg, flags=re.DOTALL)
     svg = re.sub(r' clip-path="[^"]*"|(?<=<g) id="\w+"', "", svg)
     return svg.replace("xlink:href", "href")

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
-from citeverifier.evaluation.reporting.mistakes import mistakes_table
 from citeverifier.evaluation.reporting.pictures import plot_reliability, plot_settings
 from citeverifier.evaluation.reporting.tables import audit_rows, headline_rows, markdown, part_rows
 from citeverifier.evaluation.schemes.base import Table, value_text
-from citeverifier.evaluation.schemes.trials import Prediction
+from citeverifier.evaluation.schemes.trials import Prediction, by_statement
+from citeverifier.text.rendering import render_document
 
 UNSCORED_WARNING = 0.05
+MOST = 5  # mistakes of each sort
+LENGTH = 300  # characters of a mistake's statement, and of all its documents
 
 
 def unscored_warning(summary: Mapping[str, Any]) -> str | None:
     """A line to print where more than one trial in twenty is unscored."""
-    share = summary["unscored"] / summary["n"] if summary["n"] else 0.0
+    share = summary["unscored"] / max(summary["n"], 1)
     if share <= UNSCORED_WARNING:
         return None
     return (
@@ -33,9 +36,8 @@ def write_report(
     """Write report.md with its two pictures and return its path."""
     plot_settings(folder / "settings.png", summary, predictions)
     plot_reliability(folder / "reliability.png", predictions)
-    twins = {
-        k.removeprefix("twin_accuracy_"): v for k, v in summary["metrics"].items() if k.startswith("twin_accuracy_")
-    }
+    metrics, intervals = summary["metrics"], summary["intervals"]
+    twins = [name for name in metrics if name.startswith("twin_accuracy_")]
     parts = [
         f"# {summary['scheme']}, {summary['lang']}: {summary['verifier']}",
         f"> **{warning}**" if (warning := unscored_warning(summary)) else "",
@@ -48,8 +50,7 @@ def write_report(
         markdown(*part_rows("kind", "kinds", summary)),
     ]
     if twins:
-        intervals = summary["intervals"]
-        rows = [[edit, value_text(value, intervals.get(f"twin_accuracy_{edit}"))] for edit, value in twins.items()]
+        rows = [[t.removeprefix("twin_accuracy_"), value_text(metrics[t], intervals.get(t))] for t in twins]
         parts += ["## Twins told apart, by kind of edit", markdown(["edit", "twin accuracy"], rows)]
     for title, header, rows in (*details, mistakes_table(predictions)):
         parts += [f"## {title}", markdown(header, rows)] if rows else []
@@ -68,3 +69,34 @@ def write_report(
     report = folder / "report.md"
     report.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
     return report
+
+
+def mistakes_table(predictions: Sequence[Prediction]) -> Table:
+    """What was called supported and is not, then what is and was not called so: MOST statements each, worst first."""
+    wrong = [p for p in predictions if p.decision is not None and p.decision != p.trial.gold]
+    wrong.sort(key=lambda p: (-_distance(p), p.trial.id))
+    rows = []
+    for decision in (True, False):
+        statements = by_statement([p for p in wrong if p.decision is decision])
+        rows += [_row(own[0]) for own in list(statements.values())[:MOST]]
+    return "The worst mistakes", ["said", "score", "statement", "documents", "trial"], rows
+
+
+def _distance(prediction: Prediction) -> float:
+    if prediction.score is None or prediction.threshold is None:  # a selection has neither
+        return 0.0
+    return abs(prediction.score - prediction.threshold)
+
+
+def _row(prediction: Prediction) -> list[str]:
+    trial = prediction.trial
+    said = f"{trial.level.label}: {'yes' if prediction.decision else 'no'}"
+    score = "-" if prediction.score is None else f"{prediction.score:.3f}"
+    documents = [render_document(document) for document in trial.pair.documents]
+    return [said, score, _cell([trial.pair.statement]), _cell(documents), trial.id]
+
+
+def _cell(texts: Sequence[str]) -> str:
+    """Texts in a cell of a Markdown table."""
+    length = max(LENGTH // max(len(texts), 1), 40)
+    return " // ".join(shorten(text, length, placeholder=" ...") for text in texts).replace("|", "\\|")

@@ -22,8 +22,7 @@ def reported() -> dict[str, Any]:
     return content
 
 
-@cache
-def reported_rows() -> tuple[dict[str, Any], ...]:
+def reported_rows() -> list[dict[str, Any]]:
     """The rows that have a scheme of ours, in the form of metrics.json, with `source` and `table`.
 
     A verifier's rows of several tables are one. `n` is None where figures do not determine it, `unscored` always.
@@ -41,7 +40,7 @@ def reported_rows() -> tuple[dict[str, Any], ...]:
             if before is not new:
                 before["metrics"] = before["metrics"] | row["metrics"]
                 before["table"] += f"; {table['table']}"
-    return tuple(rows.values())
+    return list(rows.values())
 
 
 def printed_papers() -> list[dict[str, Any]]:

@@ -20,8 +20,9 @@ from citeverifier.evaluation.thresholds import Fitted
 from citeverifier.metrics.bootstrap import (
     Estimate,
     Resamples,
-    auroc_estimate,
-    decision_estimates,
+    auroc_samples,
+    decision_samples,
+    estimate,
     intervals,
     points,
     resamples,
@@ -84,7 +85,7 @@ def summarise(
             "display": display_of(scheme),
         }
     )
-    details = scheme.details(records, predictions, sampled)
+    details = scheme.details(records, predictions)
     return summary | ({"details": plain(details)} if details else {})
 
 
@@ -115,37 +116,36 @@ def display_of(scheme: Scheme) -> dict[str, Any]:
 
 def scheme_settings(scheme: Scheme) -> dict[str, Any]:
     """What a scheme was told (seed, level, context ...): runs that differ here are not compared."""
-    settings: dict[str, Any] = asdict(scheme) if is_dataclass(scheme) and not isinstance(scheme, type) else {}
+    settings: dict[str, Any] = asdict(scheme) if is_dataclass(scheme) else {}
     return {key: value.label if isinstance(value, Support) else value for key, value in settings.items()}
 
 
 def _by_setting(predictions: Sequence[Prediction]) -> dict[str, list[Prediction]]:
     """In the order of the trials; a refined setting counts by itself ("incorrect.other") and in the whole one."""
-    wholes: dict[str, dict[str, list[Prediction]]] = {}
-    for prediction in predictions:
-        setting = prediction.trial.setting
-        whole = setting.split(".")[0]
-        for name in {whole: None, setting: None}:
-            wholes.setdefault(whole, {}).setdefault(name, []).append(prediction)
-    return {name: parts[name] for parts in wholes.values() for name in sorted(parts)}
+    parts: dict[str, list[Prediction]] = {}
+    for whole in dict.fromkeys(p.trial.setting.split(".")[0] for p in predictions):
+        own = [p for p in predictions if p.trial.setting.split(".")[0] == whole]
+        parts[whole] = own
+        for setting in sorted({p.trial.setting for p in own} - {whole}):
+            parts[setting] = [p for p in own if p.trial.setting == setting]
+    return parts
 
 
 def _estimates(
     predictions: Sequence[Prediction], sampled: Resamples, *, default: bool = False, unscored_wrong: bool = False
 ) -> dict[str, Estimate]:
-    decisions = [p.decided(default=default) for p in predictions]
-    chosen = [i for i, decision in enumerate(decisions) if decision is not None or unscored_wrong]
-    gold = np.array([predictions[i].trial.gold for i in chosen], dtype=bool)
-    wrong = ~gold  # of an unscored trial
-    decision = np.array(
-        [wrong[at] if decisions[i] is None else decisions[i] for at, i in enumerate(chosen)], dtype=bool
-    )
-    unit = sampled.of([predictions[i].trial.pair.example for i in chosen])
-    estimates = decision_estimates(gold, decision, unit, sampled)
-    scores = [predictions[i].score for i in chosen]
+    decided = [(p, p.decided(default=default)) for p in predictions]
+    if unscored_wrong:
+        decided = [(p, not p.trial.gold if decision is None else decision) for p, decision in decided]
+    counted = [(p, decision) for p, decision in decided if decision is not None]
+    gold = np.array([p.trial.gold for p, _ in counted], dtype=bool)
+    decision = np.array([decision for _, decision in counted], dtype=bool)
+    unit = sampled.of([p.trial.pair.example for p, _ in counted])
+    samples = decision_samples(gold, decision, unit, sampled)
+    scores = [p.score for p, _ in counted]
     if not unscored_wrong and None not in scores:  # a selection decides without scoring
-        estimates["auroc"] = auroc_estimate(gold, np.array(scores, dtype=np.float64), unit, sampled)
-    return estimates
+        samples["auroc"] = auroc_samples(gold, np.array(scores, dtype=np.float64), unit, sampled)
+    return {name: estimate(values) for name, values in samples.items()}
 
 
 def _part(predictions: Sequence[Prediction], scheme: Scheme, sampled: Resamples) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class Scheme(ABC):
         """Its own metrics of one setting, or of one kind of statement; none for most."""
         return {}
 
-    def details(self, records: Sequence[Any], predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
+    def details(self, records: Sequence[Any], predictions: Sequence[Prediction]) -> dict[str, Any]:
         """What metrics.json holds beside metrics; nothing for most."""
         return {}
 
@@ -167,8 +167,7 @@ def decide(
     for i, (trial, score) in enumerate(zip(trials, scores, strict=True)):
         threshold = thresholds[trial.level]
         if math.isnan(score):
-            reason = reasons.get(i, "the verifier gave no score")
-            predictions.append(Prediction(trial, None, threshold, None, reason))
+            predictions.append(Prediction(trial, None, threshold, None, reasons.get(i, "the verifier gave no score")))
         else:
             predictions.append(Prediction(trial, float(score), threshold, bool(score >= threshold), None))
     return predictions

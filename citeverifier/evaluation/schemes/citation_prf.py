@@ -9,15 +9,7 @@ from typing import ClassVar
 
 from citeverifier.evaluation.schemes.base import MetricColumn, Scheme
 from citeverifier.evaluation.schemes.shares import Share, means
-from citeverifier.evaluation.schemes.trials import (
-    REST,
-    Asker,
-    Prediction,
-    Trial,
-    either,
-    folded,
-    premise_trial,
-)
+from citeverifier.evaluation.schemes.trials import REST, Asker, Prediction, Trial, either, folded, premise_trial
 from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate, harmonic
 from citeverifier.records import Example, Support
 

@@ -43,11 +43,8 @@ class CiteMerged(EachDocument):
 
     def fold(self, trials: Sequence[Trial], answers: Mapping[str, Prediction]) -> list[Prediction]:
         """One prediction a trial."""
-        predictions: dict[str, Prediction] = {}
-        for own in self.in_order(trials):
-            whole = answers[_whole(own).id]
-            predictions |= {trial.id: _cited(trial, whole, answers.get(trial.id + REST)) for trial in own}
-        return [predictions[trial.id] for trial in trials]
+        wholes = {trial.id: answers[_whole(own).id] for own in self.in_order(trials) for trial in own}
+        return [_cited(trial, wholes[trial.id], answers.get(trial.id + REST)) for trial in trials]
 
 
 def _whole(own: Sequence[Trial]) -> Trial:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from citeverifier.evaluation.schemes.base import DECISIONS, MetricColumn, Scheme, Table
 from citeverifier.evaluation.schemes.shares import Share
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
-from citeverifier.metrics.bootstrap import Resamples
 from citeverifier.records import LEVELS, Pair, Support
 
 PART_COLUMNS = (*DECISIONS, MetricColumn("macro_f1", "macro-F1", "mean F1 of both classes"))
@@ -41,8 +40,7 @@ class Pairs(Scheme):
         for pair in records:
             asked = pair if self.context else replace(pair, context=None)
             for level in LEVELS:
-                gold = pair.reaches(level)
-                if gold is not None:
+                if (gold := pair.reaches(level)) is not None:
                     identity = f"pairs/{pair.id}/{level.label}"
                     trials.append(Trial(identity, level.label, level, gold, asked, (), pair.kind, None))
         informative = {level for level in LEVELS if len({trial.gold for trial in trials if trial.level == level}) == 2}
@@ -54,7 +52,7 @@ class Pairs(Scheme):
             )
         return trials
 
-    def details(self, records: Sequence[Pair], predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
+    def details(self, records: Sequence[Pair], predictions: Sequence[Prediction]) -> dict[str, Any]:
         """How many pairs are asked at no level, or not at one, by reason; nothing where all are asked at both."""
         asked = {(p.trial.pair.id, p.trial.level) for p in predictions}
         missing: Counter[str] = Counter()
@@ -105,8 +103,9 @@ def three_ways(predictions: Sequence[Prediction], *, default: bool) -> list[Thre
             continue
         both = [by_level[level] for level in LEVELS]
         decisions, scores = [p.decided(default=default) for p in both], [p.score for p in both]
-        gold = _highest([p.trial.gold for p in both])
-        decided = None if None in decisions else _highest([bool(decision) for decision in decisions])
+        gold = max((p.trial.level for p in both if p.trial.gold), default=Support.NONE)
+        reached = [level for level, decision in zip(LEVELS, decisions, strict=True) if decision]
+        decided = None if None in decisions else max(reached, default=Support.NONE)  # full without partial is full
         support = None if None in scores else sum(score or 0.0 for score in scores)
         ways.append(ThreeWay(both[0].trial.pair.example, gold, decided, support))
     return ways
@@ -118,8 +117,3 @@ def three_level_shares(ways: Sequence[ThreeWay]) -> list[Share]:
     if len({way.gold for way in decided}) < len(Support):
         return []
     return [Share("three_level_accuracy", way.example, way.decided == way.gold) for way in decided]
-
-
-def _highest(reached: Sequence[bool]) -> Support:
-    """The highest level that is reached; full without partial is full."""
-    return next((level for level, is_it in reversed(list(zip(LEVELS, reached, strict=True))) if is_it), Support.NONE)

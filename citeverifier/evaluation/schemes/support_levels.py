@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +14,8 @@ from citeverifier.evaluation.schemes.base import MetricColumn, Scheme, Table
 from citeverifier.evaluation.schemes.pairs import PART_COLUMNS, ThreeWay, three_level_shares, three_ways
 from citeverifier.evaluation.schemes.shares import Share, ranked_shares
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
-from citeverifier.metrics.bootstrap import Estimate, Resamples, decision_samples, estimate
-from citeverifier.metrics.correlation import kendall, one_against_one, pearson, spearman
+from citeverifier.metrics.bootstrap import Estimate, Resamples, decision_samples, estimate, weighted_samples
+from citeverifier.metrics.correlation import AREAS, area, kendall, pearson, spearman
 from citeverifier.metrics.decisions import Floats
 from citeverifier.records import LEVELS, Document, Pair, Support
 from citeverifier.text.chunks import holds_evidence, word_chunks
@@ -22,7 +23,6 @@ from citeverifier.text.chunks import holds_evidence, word_chunks
 CUTS = (5, 10, 20)
 CHUNK, UNPLACED = "chunk", "chunk.unplaced"  # settings; the evidence of a supported pair is in none of its chunks
 BELOW_FULL = ".below_full"  # ends the settings of pairs labelled none to partial
-_PARTS = 20  # resamples are worked on in so many parts, for memory's sake
 
 _CORRELATION = "Correlation with people's labels"
 _AREAS = "ROC-AUC, one level against another"
@@ -131,7 +131,7 @@ class SupportLevels(Scheme):
         shares = super().estimates(predictions, sampled, default=default)
         return shares | {name: estimate(samples) for name, samples in measures.items()}
 
-    def details(self, records: Sequence[Pair], predictions: Sequence[Prediction], sampled: Resamples) -> dict[str, Any]:
+    def details(self, records: Sequence[Pair], predictions: Sequence[Prediction]) -> dict[str, Any]:
         """The confusion matrix, what was ranked and what could not be."""
         ways = three_ways(predictions, default=False)
         ranked = {_statement(p.trial) for p in predictions if _gain(p)}
@@ -165,21 +165,19 @@ class SupportLevels(Scheme):
         """Questions about all chunks, numbered by statement; none where no chunk has a gain."""
         asked: list[Trial] = []
         numbers: Counter[tuple[str, str]] = Counter()
-        for partial, full in zip(trials[::2], trials[1::2], strict=True):
-            pair, label = partial.pair, Support(partial.gold + full.gold)
+        for at_partial, at_full in zip(trials[::2], trials[1::2], strict=True):
+            pair, label = at_partial.pair, Support(at_partial.gold + at_full.gold)
             texts = [(d.title, text) for d in pair.documents for text in word_chunks(d.text, self.chunk_words)]
             held = [bool(label) and holds_evidence(text, pair.evidence, pair.lang, self.jaccard) for _, text in texts]
             setting = UNPLACED if label and not any(held) else CHUNK
             for (title, text), holds in zip(texts, held, strict=True):
-                number = numbers[_statement(partial)]
-                numbers[_statement(partial)] += 1
+                number = numbers[pair.statement_id, pair.lang]
+                numbers[pair.statement_id, pair.lang] += 1
                 identity = f"{self.name}/{pair.statement_id}/{pair.lang}/chunk{number}"
                 chunk = replace(pair, id=identity, documents=(Document(title, text),), evidence=())
                 for level in LEVELS:
-                    gold = holds and label >= level
-                    asked.append(
-                        Trial(f"{identity}/{level.label}", setting, level, gold, chunk, (number,), pair.kind, None)
-                    )
+                    gold, name = holds and label >= level, f"{identity}/{level.label}"
+                    asked.append(Trial(name, setting, level, gold, chunk, (number,), pair.kind, None))
         return asked if any(trial.gold for trial in asked) else []
 
 
@@ -195,30 +193,21 @@ def _gain(prediction: Prediction) -> bool:
 def _agreement(ways: Sequence[ThreeWay], sampled: Resamples) -> dict[str, Floats]:
     """Correlations and areas of scores with labels; nothing where no pair is scored."""
     scored = [way for way in ways if way.support is not None]
-    score = np.array([way.support for way in scored], dtype=np.float64)
-    label = np.array([int(way.gold) for way in scored], dtype=np.int64)
-    unit = sampled.of([way.example for way in scored])
     if not scored:
         return {}
-    parts: list[dict[str, Floats]] = []
-    for weights in (part[:, unit] for part in np.array_split(sampled.weights, _PARTS)):
-        areas = one_against_one(score, label, weights)
-        parts.append(
-            {
-                "pearson": pearson(score, label.astype(np.float64), weights),
-                "spearman": spearman(score, label.astype(np.float64), weights),
-                "kendall": kendall(score, label, weights),
-                **{f"auc_{name}": area for name, area in areas.items()},
-            }
-        )
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    score, label = np.array([(way.support, way.gold) for way in scored], dtype=np.float64).T
+    unit = sampled.of([way.example for way in scored])
+    measures = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+    measures |= {f"auc_{name}": partial(area, levels) for name, levels in AREAS.items()}
+    samples = {name: weighted_samples(partial(of, score, label), unit, sampled) for name, of in measures.items()}
+    return samples | {"auc_overall": np.mean([samples[f"auc_{name}"] for name in AREAS], axis=0)}
 
 
 def _gains(answers: Sequence[Prediction]) -> tuple[Floats, Floats]:
     """(gains, scores) of a statement's chunks, both levels of each together; nan where one of them is unscored."""
-    gain = np.array([answer.trial.gold for answer in answers], dtype=np.float64).reshape(-1, len(LEVELS))
-    score = np.array([answer.score for answer in answers], dtype=np.float64).reshape(-1, len(LEVELS))
-    return gain.sum(axis=1), score.sum(axis=1)
+    both = np.array([(answer.trial.gold, answer.score) for answer in answers], dtype=np.float64)
+    gains, scores = both.reshape(-1, len(LEVELS), 2).sum(axis=1).T
+    return gains, scores
 
 
 def _macro_f1(ways: Sequence[ThreeWay], sampled: Resamples) -> Floats:

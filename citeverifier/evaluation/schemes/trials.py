@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from citeverifier.records import Document, Example, Pair, Statement, Support, statement_id
+from citeverifier.records import Example, Pair, Statement, Support, statement_id
 
 REST = "/rest"  # ends the id of a question that leaves one document out
 
@@ -119,16 +119,13 @@ class Asker:
     ) -> Trial:
         """A trial with these documents as premise, in shuffled order."""
         example, statement = self.example, self.statement
+        text = statement.corrupted if corrupted else statement.text
+        if text is None:
+            raise ValueError(f"example {example.id!r}: statement {self.number} has no corrupted twin to ask about")
         order = list(premise)
         self.rng.shuffle(order)
-        text = statement.text
-        if corrupted:
-            if statement.corrupted is None:
-                raise ValueError(f"example {example.id!r}: statement {self.number} has no corrupted twin to ask about")
-            text = statement.corrupted
         identity = statement_id(example, self.number, corrupted=corrupted)
         self._count += 1
-        documents: tuple[Document, ...] = tuple(example.documents[i] for i in order)
         trial_id = f"{self.scheme}/{identity}/{example.lang}/{self._count}"
         pair = Pair(
             id=trial_id,
@@ -137,7 +134,7 @@ class Asker:
             lang=example.lang,
             group=example.group,
             statement=text,
-            documents=documents,
+            documents=tuple(example.documents[i] for i in order),
             kind=setting,
             context=example.question if self.context else None,
         )

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from citeverifier.cost import Cost
 from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.evaluation.reporting.predictions import write_predictions
@@ -17,10 +15,8 @@ from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.evaluation.thresholds import DecisionThreshold, Fitted
 from citeverifier.records import Support
 
-Evaluated = tuple[list[Prediction], dict[str, Any]]
 
-
-def _evaluate(
+def evaluate(
     scheme: Scheme,
     records: Sequence[Any],
     score: Callable[[Trial], float],
@@ -30,7 +26,8 @@ def _evaluate(
     cost: Cost | None = None,
     seed: int = 13,
     lang: str = "en",
-) -> Evaluated:
+) -> tuple[list[Prediction], dict[str, Any]]:
+    """Predictions, and the content of metrics.json."""
     trials = scheme.trials(records)
     values = thresholds or {Support.PARTIAL: 0.5, Support.FULL: 0.5}
     predictions = decide(trials, [score(trial) for trial in trials], reasons or {}, values)
@@ -48,23 +45,12 @@ def _evaluate(
     return predictions, summary
 
 
-def _leave(
+def leave(
     folder: Path, scheme: Scheme, records: Sequence[Any], score: Callable[[Trial], float], *, label: str, **options: Any
 ) -> Path:
-    predictions, summary = _evaluate(scheme, records, score, **options)
+    """Leave a run's files in the folder."""
+    predictions, summary = evaluate(scheme, records, score, **options)
     folder.mkdir(parents=True)
     write_predictions(folder / "predictions.jsonl", predictions, scheme.name)
     write_json(folder / "metrics.json", summary | {"verifier": label})
     return folder
-
-
-@pytest.fixture(scope="session")
-def leave() -> Callable[..., Path]:
-    """(folder, scheme, records, score of a trial, label=, options): leave a run's files there."""
-    return _leave
-
-
-@pytest.fixture(scope="session")
-def evaluate() -> Callable[..., Evaluated]:
-    """(scheme, records, score of a trial, options) -> (predictions, the content of metrics.json)."""
-    return _evaluate

@@ -6,7 +6,6 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,8 @@ from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.schemes.trials import Trial
 from citeverifier.records import Example
 
-Leave = Callable[..., Path]
+from .conftest import leave
+
 VOID = {"meta", "input", "br", "link", "img"}
 
 
@@ -44,12 +44,7 @@ class Balance(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
-
     def handle_endtag(self, tag: str) -> None:
-        if tag in ("li", "p", "option", "dd", "dt") and self.open[-1] != tag:
-            return
         assert self.open.pop() == tag
 
 
@@ -61,7 +56,7 @@ def parsed(html: str) -> Balance:
 
 
 @pytest.fixture(scope="module")
-def html(leave: Leave, tmp_path_factory: pytest.TempPathFactory) -> str:
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
     tmp_path = tmp_path_factory.mktemp("runs")
     for lang in ("en", "pl"):
         records = load_mini("test", lang)
@@ -72,15 +67,12 @@ def html(leave: Leave, tmp_path_factory: pytest.TempPathFactory) -> str:
     return page(boards_of(read_runs([tmp_path])[0]), [], [])
 
 
-def test_it_nests_and_fetches_nothing(html: str) -> None:
+def test_it_nests_escapes_names_and_fetches_nothing(html: str) -> None:
     seen = parsed(html).seen
     assert not {tag for tag, _ in seen} & {"link", "img", "iframe"}
     assert all("src" not in attributes for _, attributes in seen)
     assert all((attributes.get("href") or "#").startswith("#") for _, attributes in seen)
     assert not re.search(r"https?://|@import|url\(", html)
-
-
-def test_names_are_escaped(html: str) -> None:
     assert "&lt;b&gt;sure&lt;/b&gt;" in html
     assert "<b>sure</b>" not in html
 
@@ -120,35 +112,28 @@ def test_rows_say_whose_figures_they_are(html: str) -> None:
     assert html.count('<tr class="measured">') == 5
 
 
-def test_pictures_of_many_runs_show_the_best_and_say_so(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    for i in range(PICTURED + 3):
+def test_a_run_without_a_scored_trial_has_its_row_and_warnings_stand_on_top(
+    worked_example: Example, tmp_path: Path
+) -> None:
+    leave(tmp_path / "a", Merged(), [worked_example], lambda trial: math.nan, label="silent")
+    html = page(boards_of(read_runs([tmp_path])[0]), ["WARNING: many"], ["one thing"])
+    parsed(html)
+    assert html.index("WARNING: many") < html.index("one thing") < html.index("<main>")
+    assert "100.0%" in html
+
+
+def test_cascades_show_what_they_pass_on_and_pictures_of_many_runs_the_best(
+    worked_example: Example, tmp_path: Path
+) -> None:
+    for i in range(PICTURED + 2):
         leave(tmp_path / f"{i}", Merged(), [worked_example], right, label=f"verifier {i}")
+    assert "passed on" not in page(boards_of(read_runs([tmp_path])[0]), [], [])
+    cost = Cost(1.0, 10, 10, notes={"passed_on": 4})
+    leave(tmp_path / "a", Merged(), [worked_example], right, label="a", cost=cost)
     html = page(boards_of(read_runs([tmp_path])[0]), [], [])
     parsed(html)
     assert html.count('<tr class="measured">') == PICTURED + 3
     assert f"The best {PICTURED} runs of {PICTURED + 3}." in html
-
-
-def test_warnings_and_problems_stand_on_top(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    leave(tmp_path / "a", Merged(), [worked_example], right, label="a")
-    html = page(boards_of(read_runs([tmp_path])[0]), ["WARNING: many"], ["one thing"])
-    assert html.index("WARNING: many") < html.index("one thing") < html.index("<main>")
-
-
-def test_a_run_without_a_scored_trial_has_its_row(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    leave(tmp_path / "a", Merged(), [worked_example], lambda trial: float("nan"), label="silent")
-    html = page(boards_of(read_runs([tmp_path])[0]), [], [])
-    parsed(html)
-    assert "100.0%" in html
-
-
-def test_cascades_show_what_they_pass_on(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    leave(tmp_path / "a", Merged(), [worked_example], right, label="plain")
-    assert "passed on" not in page(boards_of(read_runs([tmp_path])[0]), [], [])
-    cost = Cost(1.0, 10, 10, notes={"passed_on": 4})
-    leave(tmp_path / "b", Merged(), [worked_example], right, label="both", cost=cost)
-    html = page(boards_of(read_runs([tmp_path])[0]), [], [])
-    parsed(html)
     assert "Cascades: F1 against share passed on" in html
     assert "40.0% of the pairs passed on" in html
 
@@ -157,19 +142,15 @@ def test_cascades_show_what_they_pass_on(leave: Leave, worked_example: Example, 
 
 
 def noisy(trial: Trial) -> float:
-    return 0.9 if trial.gold is (hash_of(trial) % 4 > 0) else 0.2
+    return 0.9 if trial.gold is (sum(trial.id.encode()) % 4 > 0) else 0.2
 
 
 def gaps(trial: Trial) -> float:
-    return math.nan if hash_of(trial) % 4 == 0 else right(trial)
-
-
-def hash_of(trial: Trial) -> int:
-    return sum(trial.id.encode())
+    return math.nan if sum(trial.id.encode()) % 4 == 0 else right(trial)
 
 
 @pytest.fixture
-def runs(tmp_path: Path, leave: Leave) -> Path:
+def runs(tmp_path: Path) -> Path:
     folder = tmp_path / "runs"
     for lang in ("en", "pl"):
         leave(folder / f"a-{lang}", Separate(), load_mini("test", lang), noisy, label="keyword", lang=lang)
@@ -206,40 +187,25 @@ def test_the_csv_has_a_line_a_row_with_unrounded_numbers(runs: Path, tmp_path: P
     assert ("merged", "gpt-4o (0shot_en)", "545") in {(row["scheme"], row["verifier"], row["n"]) for row in printed}
 
 
-def test_many_unscored_trials_are_told_everywhere(leave: Leave, tmp_path: Path) -> None:
-    leave(tmp_path / "runs/holes", Merged(), load_mini("test", "en"), gaps, label="holes")
+def test_unscored_trials_and_broken_runs_are_told_everywhere(tmp_path: Path) -> None:
+    folder = leave(tmp_path / "runs/holes", Merged(), load_mini("test", "en"), gaps, label="holes")
+    (tmp_path / "runs/broken").mkdir()
+    (tmp_path / "runs/broken/metrics.json").write_text('{"scheme": "merg')
     done = CliRunner().invoke(app, ["report", str(tmp_path / "runs"), "--out", str(tmp_path / "out")])
     assert done.exit_code == 0
-    summary: dict[str, Any] = json.loads((tmp_path / "runs/holes/metrics.json").read_text())
+    summary: dict[str, Any] = json.loads((folder / "metrics.json").read_text())
     warning = f"WARNING: {summary['unscored']} of {summary['n']} trials"
-    assert warning in done.output
-    assert f"> **{(tmp_path / 'runs/holes').resolve()}: {warning}" in (tmp_path / "out/report.md").read_text("utf-8")
-    page = (tmp_path / "out/leaderboard.html").read_text("utf-8")
-    assert '<div class="warning" role="alert">' in page
-    assert warning in page
+    broken = "broken/metrics.json: expected the metrics.json of a finished run, got no whole JSON"
+    report, page = ((tmp_path / "out" / name).read_text("utf-8") for name in ("report.md", "leaderboard.html"))
+    assert f"> **{folder.resolve()}: {warning}" in report
     share = f"{summary['unscored'] / summary['n']:.1%}"
+    assert '<div class="warning" role="alert">' in page
     assert f'class="warn">{share}</td>' in page
+    assert all(warning in text and broken in text for text in (done.output, report, page))
+    assert {"report.md", "leaderboard.html"} <= set(re.findall(r"\w+\.(?:md|html)", done.output))
 
 
-def test_a_broken_run_is_told_and_the_rest_goes_on(runs: Path, tmp_path: Path) -> None:
-    whole = (runs / "c" / "metrics.json").read_text()
-    (runs / "c" / "metrics.json").write_text(whole[: len(whole) // 2])
-    done = CliRunner().invoke(app, ["report", str(runs), "--out", str(tmp_path / "out")])
-    assert done.exit_code == 0
-    assert "c/metrics.json: expected the metrics.json of a finished run, got no whole JSON" in done.output
-    for name in ("report.md", "leaderboard.html"):
-        text = (tmp_path / "out" / name).read_text("utf-8")
-        assert "got no whole JSON" in text
-        assert "separate" in text
-
-
-def test_the_command_prints_paths_and_says_what_is_missing(runs: Path, tmp_path: Path) -> None:
-    runner = CliRunner()
-    well = runner.invoke(app, ["report", str(runs), "--out", str(tmp_path / "out"), "--price-per-hour", "2"])
-    assert well.exit_code == 0
-    assert "report.md" in well.output
-    assert "leaderboard.html" in well.output
-    (tmp_path / "empty").mkdir()
-    bad = runner.invoke(app, ["report", str(tmp_path / "empty"), "--out", str(tmp_path / "out")])
+def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
+    bad = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(tmp_path / "out"), "--price-per-hour", "2"])
     assert bad.exit_code == 2
     assert "expected runs of eval.py" in bad.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,11 @@ def folder(request: pytest.FixtureRequest, tiny: Any, tmp_path_factory: pytest.T
     return tiny_checkpoint(place, tiny("bert"), request.param)
 
 
-def written(folder: Path, **options: Any) -> str:
-    report = json.loads((folder / "training.json").read_text())
-    return model_card(read_config(folder), report, **{"name": NAME} | options)
+def written(folder: Path, report: Mapping[str, Any] | None = None, base_model: str = "", **options: Any) -> str:
+    """The card of a checkpoint, with some keys of training.json as in `report`."""
+    config, trained = read_config(folder), json.loads((folder / "training.json").read_text())
+    config = replace(config, base_model=base_model or config.base_model)
+    return model_card(config, trained | dict(report or {}), **{"name": NAME} | options)
 
 
 def code(card: str, title: str, language: str = "python") -> str:
@@ -48,10 +51,6 @@ def code(card: str, title: str, language: str = "python") -> str:
     block = re.search(rf"### {title}\n.*?```{language}\n(.*?)```", card, re.DOTALL)
     assert block is not None, title
     return block.group(1)
-
-
-def sections(card: str) -> list[str]:
-    return re.findall(r"^### (.+)$", card, re.MULTILINE)
 
 
 def run(block: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -80,12 +79,9 @@ def test_the_header_is_the_hub_s(folder: Path) -> None:
     assert (accuracy.metric_value, accuracy.dataset_config, accuracy.dataset_split) == (0.71, "merged", "test")
     assert accuracy.metric_args == {"interval_95": [0.65, 0.77], "trials": 96}
     assert accuracy.dataset_args == {"lang": "pl", "sha256": "cd" * 32}
-
-
-def test_the_header_without_runs_has_no_index(folder: Path) -> None:
-    data = ModelCard(written(folder)).data
-    assert data.eval_results is None
-    assert "No run of `eval.py`" in written(folder)
+    without_runs = ModelCard(written(folder))
+    assert without_runs.data.eval_results is None
+    assert "No run of `eval.py`" in without_runs.text
 
 
 def test_the_facts_are_there_and_the_trainer_s_paths_are_not(folder: Path) -> None:
@@ -94,39 +90,31 @@ def test_the_facts_are_there_and_the_trainer_s_paths_are_not(folder: Path) -> No
         assert fact in card
     assert "/home" not in card
     assert "wandb" not in card.lower()
-    local = replace(read_config(folder), base_model="/home/somebody/backbone")
-    report = json.loads((folder / "training.json").read_text())
-    assert "/home" not in model_card(local, report)
-    assert ModelCard(model_card(local, report)).data.base_model is None
+    local = written(folder, base_model="/home/somebody/backbone")
+    assert "/home" not in local
+    assert ModelCard(local).data.base_model is None
+    tracked = written(folder, {"provenance": {"citeverifier": "1.2.3", "wandb": "https://wandb.ai/me/runs/1"}})
+    assert "[Weights & Biases run](https://wandb.ai/me/runs/1)" in tracked
+    assert "citeverifier 1.2.3" in tracked
 
 
 def test_examples_and_pairs_are_told_apart(folder: Path) -> None:
-    report = json.loads((folder / "training.json").read_text())
     leaks = {"kept": 120, "shared_group": 5, "shared_document": 0, "shared_statement": 1}
-    report["data"]["sources"] = [{"data": "mini", "of": "examples", "leaks": leaks, "pairs": 2684, "sha256": "ab"}]
-    report["data"]["dev"] = [{"data": "mini", "of": "examples", "records": 1030, "sha256": "cd"}]
-    rows = [re.sub(r" +", " ", line) for line in model_card(read_config(folder), report).splitlines()]
+    sources = [{"data": "mini", "of": "examples", "leaks": leaks, "pairs": 2684, "sha256": "ab"}]
+    dev = [{"data": "mini", "of": "examples", "records": 1030, "sha256": "cd"}]
+    card = written(folder, {"data": {"sources": sources, "dev": dev, "dev_pairs": 20}})
+    rows = [re.sub(r" +", " ", line) for line in card.splitlines()]
     assert "| train | mini | 126 examples | 120 examples | 2,684 | `ab` |" in rows
     assert "| dev | mini | 1,030 examples | - | - | `cd` |" in rows
     assert "Dev has 20 pairs in all." in rows
+    assert "The data was not recorded." in written(folder, {"data": {}})
 
 
-def test_the_weights_and_biases_run_is_linked(folder: Path) -> None:
-    report = json.loads((folder / "training.json").read_text())
-    report["provenance"] = {"citeverifier": "1.2.3", "wandb": "https://wandb.ai/me/runs/1"}
-    card = model_card(read_config(folder), report)
-    assert "[Weights & Biases run](https://wandb.ai/me/runs/1)" in card
-    assert "citeverifier 1.2.3" in card
-
-
-def test_the_example_is_the_text_that_the_model_reads(folder: Path) -> None:
+def test_the_example_is_the_text_that_the_model_reads_and_the_code_holds_for_the_shape(folder: Path) -> None:
     card = written(folder)
     assert r"`Warsaw lies on the Vistula. \| Which river flows through Warsaw?`" in card
     assert r"stands on the Vistula.\n\nVistula: The Vistula is" in card
-
-
-def test_late_interaction_has_the_code_that_holds_for_it(folder: Path) -> None:
-    titles = sections(written(folder))
+    titles = re.findall(r"^### (.+)$", card, re.MULTILINE)
     others = ["sentence-transformers", "transformers", "vLLM", "text-embeddings-inference"]
     assert titles == ["citeverifier", *(others if read_config(folder).shape == "cross_encoder" else [])]
 
@@ -151,8 +139,7 @@ def cross_encoder(folder: Path) -> Path:
 @pytest.mark.parametrize("title", ["sentence-transformers", "transformers"])
 def test_other_libraries_code_runs_and_agrees(title: str, cross_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = run(code(written(cross_encoder), title), cross_encoder, monkeypatch)
-    for level, value in expected(cross_encoder).items():
-        assert names[level] == pytest.approx(value, abs=1e-4)
+    assert {level: names[level] for level in ("partial", "full")} == pytest.approx(expected(cross_encoder), abs=1e-4)
 
 
 @pytest.mark.parametrize("title", ["vLLM", "text-embeddings-inference"])

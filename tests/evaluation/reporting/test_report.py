@@ -1,11 +1,12 @@
-"""Held: report.md has its tables and pictures, says where thresholds come from, and warns of unscored trials."""
+"""Held: report.md has its tables and pictures, warns of unscored trials, and shows the worst mistakes."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,15 @@ from by_hand import right
 
 from citeverifier.cost import Cost
 from citeverifier.data.mini import load_mini
-from citeverifier.evaluation.reporting.report import unscored_warning, write_report
+from citeverifier.evaluation.reporting.report import LENGTH, MOST, mistakes_table, unscored_warning, write_report
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
-from citeverifier.records import Example, Pair, Support
+from citeverifier.records import Document, Example, Pair, Support
 
-Evaluate = Callable[..., tuple[list[Prediction], dict[str, Any]]]
+from .conftest import evaluate
 
 
 def tables(text: str) -> Iterator[list[list[str]]]:
@@ -35,21 +36,17 @@ def tables(text: str) -> Iterator[list[list[str]]]:
 
 
 @pytest.mark.parametrize("scheme", [Merged(), Separate(), CiteSeparate(), Pairs()], ids=lambda scheme: scheme.name)
-def test_tables_and_pictures(evaluate: Evaluate, pairs: list[Pair], tmp_path: Path, scheme: Any) -> None:
+def test_tables_and_pictures(pairs: list[Pair], tmp_path: Path, scheme: Any) -> None:
     records = pairs if scheme.name == "pairs" else load_mini("test", "pl")
     thresholds = {Support.PARTIAL: 0.45, Support.FULL: 0.55}
-    predictions, summary = evaluate(
-        scheme, records, lambda trial: 0.4 + 0.2 * trial.gold, thresholds=thresholds, lang="pl"
-    )
+    predictions, summary = evaluate(scheme, records, lambda t: 0.4 + 0.2 * t.gold, thresholds=thresholds, lang="pl")
     path = write_report(tmp_path, summary, predictions)
     assert path == tmp_path / "report.md"
     text = path.read_text(encoding="utf-8")
     assert text.startswith(f"# {scheme.name}, pl: by hand\n")
     by_head = {table[0][0]: table for table in tables(text)}
-    expected = {"decisions", "setting", "kind", "level"} | (
-        {"edit"} if scheme.name in ("merged", "separate") else set()
-    )
-    assert by_head.keys() == expected
+    assert by_head.keys() - {"edit"} == {"decisions", "setting", "kind", "level"}
+    assert ("edit" in by_head) is (scheme.name in ("merged", "separate"))
     assert [row[0] for row in by_head["setting"][1:]] == list(summary["settings"])
     assert [row[0] for row in by_head["kind"][1:]] == list(summary["kinds"])
     assert by_head["decisions"][1][2].startswith(f"{summary['metrics']['accuracy']:.3f} [")
@@ -60,61 +57,91 @@ def test_tables_and_pictures(evaluate: Evaluate, pairs: list[Pair], tmp_path: Pa
     ]
     pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
     assert sorted(pictures) == ["reliability.png", "settings.png"]
-    for picture in pictures:
-        assert (tmp_path / picture).stat().st_size > 5000
+    assert all((tmp_path / picture).stat().st_size > 5000 for picture in pictures)
     assert "WARNING" not in text
 
 
-def test_twins_by_edit(evaluate: Evaluate, worked_example: Example, tmp_path: Path) -> None:
-    predictions, summary = evaluate(Merged(), [worked_example], right)
-    text = write_report(tmp_path, summary, predictions).read_text(encoding="utf-8")
-    edits = next(table for table in tables(text) if table[0][0] == "edit")
-    assert edits == [["edit", "twin accuracy"], ["date", "1.000 [1.000, 1.000]"]]
-
-
-def test_data_and_cost_can_be_read_back(evaluate: Evaluate, worked_example: Example, tmp_path: Path) -> None:
-    cost = Cost(2.5, 5, 4, 3, 2, notes={"windowed": 1})
-    predictions, summary = evaluate(Merged(), [worked_example], lambda trial: 0.5, cost=cost)
-    text = write_report(tmp_path, summary, predictions).read_text(encoding="utf-8")
-    block = re.search(r"```json\n(.*?)\n```", text, flags=re.DOTALL)
-    assert block is not None
-    assert json.loads(block.group(1)) == {"data": summary["data"], "cost": summary["cost"]}
-
-
-def unscored_every(count: int) -> Callable[[Trial], float]:
-    """Scores that lack in the first `count` documents' trials."""
-    return lambda trial: math.nan if trial.premise[0] < count and trial.setting == "statement" else 0.5
-
-
-@pytest.mark.parametrize(("count", "warned"), [(0, False), (1, False), (2, True), (10, True)])
-def test_more_than_one_unscored_trial_in_twenty_is_warned_of(
-    evaluate: Evaluate, worked_example: Example, tmp_path: Path, count: int, warned: bool
-) -> None:
-    predictions, summary = evaluate(CiteSeparate(), [worked_example], unscored_every(count))
-    assert (summary["unscored"], summary["n"]) == (count, 20)
-    text = write_report(tmp_path, summary, predictions).read_text(encoding="utf-8")
-    warning = unscored_warning(summary)
-    if not warned:
-        assert warning is None
-        assert "WARNING" not in text
-    else:
-        assert warning is not None
-        assert warning.startswith(f"WARNING: {count} of 20 trials ({count / 20:.0%}) are unscored")
-        assert f"> **{warning}**" in text.splitlines()
-
-
-def test_no_trials_are_no_warning() -> None:
-    assert unscored_warning({"unscored": 0, "n": 0}) is None
-
-
-def test_an_audit_is_shown_with_what_could_not_be_asked(
-    evaluate: Evaluate, worked_example: Example, tmp_path: Path
-) -> None:
-    predictions, summary = evaluate(Separate(), [worked_example], right)
+def test_twins_by_edit_an_audit_with_what_could_not_be_asked_and_costs(worked_example: Example, tmp_path: Path) -> None:
+    predictions, summary = evaluate(Merged(), [worked_example], right, cost=Cost(2.5, 5, 4, 3, 2))
     injection = {
         "trials": 4, "flipped_to_true": 0.25, "mean_shift": 0.1, "mean_abs_shift": 0.2,
         "intervals": {"flipped_to_true": [0.0, 0.5]},
     }  # fmt: skip
     text = write_report(tmp_path, summary | {"audit": {"order": None, "injection": injection}}, predictions).read_text()
-    audit = next(table for table in tables(text) if table[0][0] == "asked again with")
-    assert [row[1:] for row in audit[1:]] == [["0", "-", "-", "-"], ["4", "0.250 [0.000, 0.500]", "0.100", "0.200"]]
+    by_head = {table[0][0]: table for table in tables(text)}
+    assert by_head["edit"] == [["edit", "twin accuracy"], ["date", "1.000 [1.000, 1.000]"]]
+    audit = [row[1:] for row in by_head["asked again with"][1:]]
+    assert audit == [["0", "-", "-", "-"], ["4", "0.250 [0.000, 0.500]", "0.100", "0.200"]]
+    (block,) = re.findall(r"```json\n(.*?)\n```", text, flags=re.DOTALL)
+    assert json.loads(block) == {"data": summary["data"], "cost": summary["cost"]}
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_more_than_one_unscored_trial_in_twenty_is_warned_of(
+    worked_example: Example, tmp_path: Path, count: int
+) -> None:
+    def score(trial: Trial) -> float:
+        return math.nan if trial.premise[0] < count and trial.setting == "statement" else 0.5
+
+    predictions, summary = evaluate(CiteSeparate(), [worked_example], score)
+    text = write_report(tmp_path, summary, predictions).read_text(encoding="utf-8")
+    warning = unscored_warning(summary)
+    assert (warning is None) == ("WARNING" not in text) == (count == 1)
+    if warning is not None:
+        assert warning.startswith("WARNING: 2 of 20 trials (10%) are unscored")
+        assert f"> **{warning}**" in text.splitlines()
+
+
+# --- the worst mistakes ----------------------------------------------------------------------------------------------
+
+
+def prediction(number: int, score: float | None, *, gold: bool, statement: str = "") -> Prediction:
+    text = statement or f"Statement {number}."
+    pair = Pair.of(text, [Document("Vistula", "It is long.")], example="e", statement_id=f"e/s{text}")
+    trial = Trial(f"t{number:02}", "correct", Support.FULL, gold, pair, (0,), "single", None)
+    decision = None if score is None else score >= 0.5
+    return Prediction(trial, score, 0.5, decision, None if decision is not None else "too long")
+
+
+def rows(predictions: list[Prediction]) -> list[list[str]]:
+    title, header, table = mistakes_table(predictions)
+    assert title == "The worst mistakes"
+    assert all(len(row) == len(header) for row in table)
+    return table
+
+
+def test_wrong_decisions_worst_first_false_support_before_what_was_missed() -> None:
+    told = rows([
+        prediction(0, 0.6, gold=False), prediction(1, 0.9, gold=False), prediction(2, 0.1, gold=True),
+        prediction(3, 0.9, gold=True), prediction(4, 0.1, gold=False), prediction(5, None, gold=True),
+        prediction(6, 0.4, gold=True),
+    ])  # fmt: skip
+    assert [(row[0], row[1], row[-1]) for row in told] == [
+        ("full: yes", "0.900", "t01"), ("full: yes", "0.600", "t00"),
+        ("full: no", "0.100", "t02"), ("full: no", "0.400", "t06"),
+    ]  # fmt: skip
+    assert told[0][2:4] == ["Statement 1.", "Vistula: It is long."]
+
+
+def test_a_statement_once_and_not_too_many() -> None:
+    told = rows([prediction(n, 0.5 + n / 100, gold=False, statement=f"Statement {n // 2}.") for n in range(4 * MOST)])
+    assert [row[2] for row in told] == [f"Statement {n}." for n in reversed(range(MOST, 2 * MOST))]
+    assert {int(row[-1][1:]) % 2 for row in told} == {1}
+
+
+def test_long_texts_and_signs_of_tables() -> None:
+    wrong = prediction(0, 0.9, gold=False, statement="a|b\n" * 300)
+    pair = replace(wrong.trial.pair, documents=(Document("", "x " * 500), Document("T", "y " * 500)))
+    [row] = rows([replace(wrong, trial=replace(wrong.trial, pair=pair))])
+    assert len(row[2]) < 1.5 * LENGTH
+    assert len(row[3]) < LENGTH + 10
+    assert "\n" not in "".join(row)
+    assert row[2].startswith("a\\|b a\\|b")
+    assert row[3].startswith("x x x")
+    assert " ... // T: y y" in row[3]
+
+
+def test_a_selection_has_no_score_and_no_mistakes_no_rows() -> None:
+    wrong = replace(prediction(0, 0.9, gold=False), score=None, threshold=None)
+    assert rows([wrong])[0][:2] == ["full: yes", "-"]
+    assert rows([prediction(0, 0.9, gold=True)]) == []

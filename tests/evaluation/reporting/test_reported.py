@@ -28,9 +28,6 @@ def test_a_row_has_the_figures_of_its_table() -> None:
         metrics = row.get("metrics", {})
         assert metrics.keys() == table["columns"].keys(), (table["title"], row)
         assert not metrics or any(value is not None for value in metrics.values())
-
-
-def test_a_figure_without_numbers_has_none_here() -> None:
     (ranking,) = [table for table in TABLES if table["table"].startswith("Figure")]
     assert ranking["columns"] == {}
     assert "scheme" not in ranking

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from citeverifier.data.mini import load_mini
-from citeverifier.evaluation.reporting.runs import read_runs, same_ground
+from citeverifier.evaluation.reporting.runs import _NEEDED, read_runs, same_ground
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.records import Example
 
-Leave = Callable[..., Path]
+from .conftest import leave
 
 
-def test_runs_are_sorted_by_scheme_language_and_name(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
+def test_runs_are_sorted_by_scheme_language_and_name(worked_example: Example, tmp_path: Path) -> None:
     for folder, scheme, lang, label in (
         ("a", Separate(), "pl", "keyword"), ("b", Merged(), "en", "keyword"), ("deep/er/c", Separate(), "en", "first"),
     ):  # fmt: skip
@@ -35,14 +33,12 @@ def test_runs_are_sorted_by_scheme_language_and_name(leave: Leave, worked_exampl
         ('{"scheme": "merg', "got no whole JSON (Unterminated string"),
         ("", "got no whole JSON"),
         ("[1, 2]", "expected the metrics.json of a run, got list"),
-        (
-            '{"scheme": "merged"}',
-            "got one without scheme_settings, lang, verifier, data, n, unscored, metrics, intervals,",
-        ),
+        ('{"scheme": "merged"}', "got one without scheme_settings, lang, verifier, data, n, unscored, metrics,"),
+        (json.dumps(dict.fromkeys(_NEEDED, 0)), "key 'data': expected an object with the data's sha256, got none"),
     ],
 )
 def test_a_bad_metrics_json_is_left_out_by_name(
-    leave: Leave, worked_example: Example, tmp_path: Path, content: str, message: str
+    worked_example: Example, tmp_path: Path, content: str, message: str
 ) -> None:
     leave(tmp_path / "good", Merged(), [worked_example], lambda trial: 0.5, label="good")
     (tmp_path / "bad").mkdir()
@@ -60,26 +56,20 @@ def test_only_bad_runs_are_an_error_that_names_them(tmp_path: Path) -> None:
         read_runs([tmp_path])
 
 
-def test_a_run_without_predictions_keeps_its_row(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    folder = leave(tmp_path / "one", Merged(), [worked_example], lambda trial: 0.5, label="one")
-    (folder / "predictions.jsonl").unlink()
-    (run,), (problem,) = read_runs([tmp_path])
-    assert run.trials is None
-    assert "no such file" in problem
-    assert "compared with nothing" in problem
-
-
-def test_a_bad_line_of_predictions_is_named(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
-    folder = leave(tmp_path / "one", Merged(), [worked_example], lambda trial: 0.5, label="one")
-    file = folder / "predictions.jsonl"
+def test_a_run_without_predictions_that_can_be_read_keeps_its_row(worked_example: Example, tmp_path: Path) -> None:
+    file = leave(tmp_path / "one", Merged(), [worked_example], lambda trial: 0.5, label="one") / "predictions.jsonl"
     lines = file.read_text("utf-8").splitlines()
     file.write_text("\n".join([*lines[:2], lines[2][:40]]))
-    (run,), (problem,) = read_runs([tmp_path])
-    assert run.trials is None
-    assert f"{file.resolve()}:3: " in problem
+    (run,), (bad_line,) = read_runs([tmp_path])
+    file.unlink()
+    (same,), (missing,) = read_runs([tmp_path])
+    assert run.trials is same.trials is None
+    assert f"{file.resolve()}:3: " in bad_line
+    assert "no such file" in missing
+    assert missing.endswith(f"the row of {file.parent.resolve()} stands, compared with nothing")
 
 
-def test_runs_of_one_name_are_told_apart_by_folder(leave: Leave, worked_example: Example, tmp_path: Path) -> None:
+def test_runs_of_one_name_are_told_apart_by_folder(worked_example: Example, tmp_path: Path) -> None:
     for folder in ("first/merged", "second/merged"):
         leave(tmp_path / folder, Merged(), [worked_example], lambda trial: 0.5, label="mine")
     leave(tmp_path / "third", Merged(seed=1), [worked_example], lambda trial: 0.5, label="mine")
@@ -89,18 +79,8 @@ def test_runs_of_one_name_are_told_apart_by_folder(leave: Leave, worked_example:
     assert "2 runs are called 'mine' in merged, en" in problem
 
 
-def test_ground_is_scheme_language_data_and_settings(leave: Leave, tmp_path: Path) -> None:
-    grounds = []
-    for i, (scheme, lang, sha) in enumerate(
-        [
-            (Merged(), "en", "0"),
-            (Merged(), "pl", "0"),
-            (Merged(seed=1), "en", "0"),
-            (Separate(), "en", "0"),
-            (Merged(), "en", "1"),
-        ]
-    ):
-        folder = leave(tmp_path / str(i), scheme, load_mini("test", "en")[:2], lambda trial: 0.5, label="x", lang=lang)
-        summary = json.loads((folder / "metrics.json").read_text())
-        grounds.append(same_ground(summary | {"data": summary["data"] | {"sha256": sha}}))
-    assert len(set(grounds)) == 5
+def test_ground_is_scheme_language_data_and_settings() -> None:
+    one = {"scheme": "merged", "lang": "en", "data": {"sha256": "0"}, "scheme_settings": {"seed": 13}}
+    others = ({"scheme": "separate"}, {"lang": "pl"}, {"data": {"sha256": "1"}}, {"scheme_settings": {"seed": 1}})
+    assert len({same_ground(one), *(same_ground(one | other) for other in others)}) == 5
+    assert same_ground(one) == same_ground(one | {"verifier": "another"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,6 @@ from citeverifier.data.mini import load_mini
 from citeverifier.evaluation.reporting.tables import (
     decided_by,
     headline_rows,
-    markdown,
     part_rows,
     print_table,
     runs_tables,
@@ -28,40 +26,25 @@ from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.schemes.support_levels import SupportLevels
-from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.records import Example, Pair, Support
 
-Evaluate = Callable[..., tuple[list[Prediction], dict[str, Any]]]
+from .conftest import evaluate
 
 SETTINGS = {"correct": 0.9, "incorrect": 0.7, "replaced": 0.2, "added": math.nan, "removed": 0.1}
 
 
 @pytest.fixture
-def summary(evaluate: Evaluate, worked_example: Example) -> dict[str, Any]:
+def summary(worked_example: Example) -> dict[str, Any]:
     """Merged on the worked example: one of each setting, "added" unscored, the twin taken for true at 0.5 only."""
-    return evaluate(Merged(), [worked_example], by_setting, thresholds=dict.fromkeys(Support, 0.8))[1]
+    return evaluate(
+        Merged(), [worked_example], lambda trial: SETTINGS[trial.setting], thresholds=dict.fromkeys(Support, 0.8)
+    )[1]
 
 
-def by_setting(trial: Trial) -> float:
-    return SETTINGS[trial.setting]
-
-
-@pytest.mark.parametrize(
-    ("value", "interval", "expected"),
-    [
-        (0.84321, [0.8, 0.8806], "0.843 [0.800, 0.881]"),
-        (1.0, None, "1.000"),
-        (None, None, "-"),
-        (None, [0.1, 0.2], "-"),
-        (0.0, [0.0, 0.0], "0.000 [0.000, 0.000]"),
-    ],
-)
-def test_value_text(value: float | None, interval: list[float] | None, expected: str) -> None:
-    assert value_text(value, interval) == expected
-
-
-def test_markdown() -> None:
-    assert markdown(["a", "b"], [["1", "2"], ["3", "4"]]) == "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |"
+def test_value_text() -> None:
+    assert value_text(0.84321, [0.8, 0.8806]) == "0.843 [0.800, 0.881]"
+    assert value_text(0.0, [0.0, 0.0]) == "0.000 [0.000, 0.000]"
+    assert (value_text(1.0, None), value_text(None, None), value_text(None, [0.1, 0.2])) == ("1.000", "-", "-")
 
 
 def test_headline_rows(summary: dict[str, Any]) -> None:
@@ -73,13 +56,6 @@ def test_headline_rows(summary: dict[str, Any]) -> None:
         "default 0.5": ["4", "0.750", "1.000", "0.667", "0.667", "1.000", "0.000"],
         "fitted threshold, unscored as wrong": ["5", "0.800", "0.500", "1.000", "0.667", "-", "-"],
     }
-
-
-def test_the_column_of_unscored_as_wrong_is_there_only_where_something_is(
-    evaluate: Evaluate, worked_example: Example
-) -> None:
-    _, summary = evaluate(Merged(), [worked_example], lambda trial: 0.9)
-    assert [row[0] for row in headline_rows(summary)[1]] == ["fitted threshold", "default 0.5"]
 
 
 @pytest.mark.parametrize(
@@ -111,8 +87,9 @@ def test_part_rows_show_what_one_class_defines(summary: dict[str, Any]) -> None:
     ]
 
 
-def test_part_rows_of_both_classes_show_everything(evaluate: Evaluate) -> None:
+def test_part_rows_of_both_classes_show_everything() -> None:
     _, summary = evaluate(Separate(), load_mini("test", "en"), lambda trial: 0.4 + 0.2 * trial.gold)
+    assert [row[0] for row in headline_rows(summary)[1]] == ["fitted threshold", "default 0.5"], "nothing is unscored"
     _, rows = part_rows("kind", "kinds", summary)
     assert [row[0] for row in rows] == list(summary["kinds"])
     assert "-" not in {entry for row in rows for entry in row}
@@ -129,29 +106,26 @@ def test_part_rows_of_both_classes_show_everything(evaluate: Evaluate) -> None:
         (CitationPrf(), "recall of twins"),
         (CiteFix(), "MQLA"),
         (Pairs(), "three levels"),
+        (SupportLevels(), "3-way accuracy"),
     ],
     ids=lambda given: getattr(given, "name", ""),
 )
 def test_rows_fit_their_headers_in_every_scheme(
-    evaluate: Evaluate, worked_example: Example, pairs: list[Pair], scheme: Any, last: str
+    worked_example: Example, pairs: list[Pair], scheme: Any, last: str
 ) -> None:
-    records = pairs if scheme.name == "pairs" else [worked_example]
+    records = pairs if scheme.takes_pairs else [worked_example]
     _, summary = evaluate(scheme, records, lambda trial: 0.4 + 0.2 * trial.gold)
     headline = headline_rows(summary)
     assert headline[0][-1] == last
-    if scheme.name != "citefix":  # one fact has not all of its metrics
+    if scheme.name not in ("citefix", "support_levels"):  # which have not all of their metrics here
         assert "-" not in {entry for row in headline[1] for entry in row}
-    tables = [
-        headline,
-        *(table[1:] for table in runs_tables([summary, summary])),
-        part_rows("setting", "settings", summary),
-    ]
-    for header, rows in tables:
+    side_by_side = [(header, rows) for _, header, rows in runs_tables([summary, summary])]
+    for header, rows in (headline, *side_by_side, part_rows("setting", "settings", summary)):
         assert rows
         assert {len(row) for row in rows} == {len(header)}
 
 
-def test_runs_stand_side_by_side(evaluate: Evaluate, worked_example: Example, summary: dict[str, Any]) -> None:
+def test_runs_stand_side_by_side(worked_example: Example, summary: dict[str, Any]) -> None:
     other = evaluate(Merged(), [worked_example], lambda trial: 0.9, lang="pl")[1] | {"verifier": "other"}
     [(_, header, rows)] = runs_tables([summary, other])
     assert header[:4] == ["verifier", "lang", "trials", "unscored"]
@@ -176,7 +150,7 @@ def test_a_narrow_console_cuts_nothing(
     assert [value.strip() for value in values.strip("│").split("│")] == [entry.split(" [")[0] for entry in rows[1]]
 
 
-def test_support_levels_stand_in_tables_of_their_own(evaluate: Evaluate, pairs: list[Pair]) -> None:
+def test_support_levels_stand_in_tables_of_their_own(pairs: list[Pair]) -> None:
     interval = {"support_min": Support.NONE, "support_max": Support.PARTIAL}
     below = [replace(pair, id=f"{pair.id}-below", **interval) for pair in pairs]
     _, summary = evaluate(SupportLevels(), [*pairs, *below], lambda trial: 0.2 + 0.6 * trial.gold)
@@ -192,7 +166,6 @@ def test_support_levels_stand_in_tables_of_their_own(evaluate: Evaluate, pairs: 
         [f"chunk {column.title}" for column in SupportLevels.columns[:7]],
         ["NDCG@5", "NDCG@10", "NDCG@20"], ["3-way macro-F1", "3-way accuracy"],
     ]  # fmt: skip
-    assert all(len(row) == len(header) for _, header, rows in tables for row in rows)
     assert [row[4] for row in tables[3][2]] == ["-", "-"], "no evidence, nothing ranked"
     confusion, counts = SupportLevels().detail_tables(summary["details"])
     assert confusion[2] == [["none", "8", "0", "0"], ["partial", "0", "32", "0"], ["full", "0", "0", "8"]]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from by_hand import HALF
+from by_hand import HALF, ByHand
 
 from citeverifier.cost import Cost
 from citeverifier.evaluation.reporting.summary import summarise
@@ -16,8 +14,10 @@ from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.base import Scheme
 from citeverifier.evaluation.schemes.trials import Prediction
 from citeverifier.evaluation.thresholds import Fitted
-from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector
+from citeverifier.records import Pair
+from citeverifier.verifiers.base import Listing, Scorer, Selection, Selector
+
+Of = Callable[[str, tuple[str, ...]], float]
 
 
 def evaluated(
@@ -28,21 +28,18 @@ def evaluated(
     return predictions, summarise(predictions, scheme, verifier="x", lang="en", data={}, fitted=Fitted(HALF), cost=cost)
 
 
-@dataclass
-class ScorerByHand(Scorer):
-    """Scores by a function of the statement and the documents' texts; keeps what was asked, call by call."""
+def by_texts(of: Of) -> ByHand:
+    """Scores by a function of the statement and the documents' texts."""
+    return ByHand(lambda pair, level: of(*texts(pair)))
 
-    of: Callable[[str, tuple[str, ...]], float]
-    asked: list[list[tuple[str, tuple[str, ...]]]] = field(default_factory=list)
-    name: str = "by hand"
 
-    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-        keys = [(pair.statement, tuple(document.text for document in pair.documents)) for pair in pairs]
-        self.asked.append(keys)
-        values = np.array([self.of(*key) for key in keys], dtype=np.float64)
-        return Scores(
-            values, {i: "no answer" for i, v in enumerate(values) if math.isnan(v)}, Cost(distinct_pairs=len(keys))
-        )
+def texts(pair: Pair) -> tuple[str, tuple[str, ...]]:
+    return pair.statement, tuple(document.text for document in pair.documents)
+
+
+def asked(verifier: ByHand) -> list[list[tuple[str, tuple[str, ...]]]]:
+    """The texts that a verifier was asked about, call by call."""
+    return [list(map(texts, pairs)) for _, pairs in verifier.asked]
 
 
 @dataclass

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.cite_list import CiteList
+from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
+from citeverifier.evaluation.thresholds import DecisionThreshold, FittingData
 from citeverifier.records import Example
 from citeverifier.verifiers.base import Listing, Selection, Selector
 
@@ -17,25 +19,19 @@ def test_worked_example(worked_example: Example) -> None:
     statement = worked_example.statements[0]
     right = {worked_example.documents[i].text for i in (0, 1)}
     verifier = SelectorByHand(lambda asked: right if asked == statement.text else set())
-    predictions, cost = run_scheme(CiteList(), verifier, [worked_example], {})
-    assert [(p.trial.setting, p.trial.premise, p.decision) for p in predictions] == [
-        *[("statement", (i,), i in (0, 1)) for i in range(10)],
-        *[("corrupted", (i,), False) for i in range(10)],
-    ]
+    predictions, cost = run_scheme(CiteList(context=True), verifier, [worked_example], {})
+    as_separate = CiteSeparate().trials([worked_example])
+    assert [(p.trial.setting, p.trial.premise) for p in predictions] == [(t.setting, t.premise) for t in as_separate]
+    assert [p.decision for p in predictions] == [p.trial.gold for p in predictions]
     assert {(p.score, p.threshold, p.reason) for p in predictions} == {(None, None, None)}
     assert [p.decided(default=True) for p in predictions] == [p.decision for p in predictions]
-    assert [listing.statement for listing in verifier.asked] == [statement.text, statement.corrupted]
     assert [share.right for share in CiteList().shares(predictions, default=False)] == [True, True]
     assert (cost.pairs, cost.calls, cost.tokens) == (20, 2, 20)
-
-
-def test_documents_are_shuffled_alike_for_all_statements(worked_example: Example) -> None:
-    verifier = SelectorByHand(lambda asked: set())
-    run_scheme(CiteList(context=True), verifier, [worked_example], {})
-    (order,) = {listing.documents for listing in verifier.asked}
-    assert sorted(order, key=lambda d: d.title) == list(worked_example.documents)
-    assert order != worked_example.documents
+    assert [listing.statement for listing in verifier.asked] == [statement.text, statement.corrupted]
     assert {listing.context for listing in verifier.asked} == {worked_example.question}
+    (order,) = {listing.documents for listing in verifier.asked}  # shuffled, alike for all statements
+    assert sorted(order, key=lambda document: document.title) == list(worked_example.documents)
+    assert order != worked_example.documents
 
 
 def test_no_selection_leaves_the_statement_unscored_with_its_reason(worked_example: Example) -> None:
@@ -48,17 +44,18 @@ def test_no_selection_leaves_the_statement_unscored_with_its_reason(worked_examp
 
 @dataclass
 class Tuned(Selector):
-    """Selects the first `parameters["k"]` documents."""
+    """Selects the first `k` documents; `tune` makes them three, and keeps what it was shown."""
 
     k: int
     name: str = "tuned"
+    shown: tuple[int, list[int]] | None = None
 
     @property
     def parameters(self) -> dict[str, float]:
         return {"k": self.k}
 
     def tune(self, statements: Sequence[Listing], gold: Sequence[frozenset[int]]) -> None:
-        self.k = 3
+        self.k, self.shown = 3, (len(statements), [len(positions) for positions in gold])
 
     def untuned(self) -> Tuned:
         return Tuned(1)
@@ -67,7 +64,12 @@ class Tuned(Selector):
         return [Selection(tuple(range(self.k))) for _ in statements]
 
 
-def test_a_tuned_selector_is_reported_untuned_too(worked_example: Example) -> None:
-    predictions, _ = run_scheme(CiteList(), Tuned(3), [worked_example], {})
+def test_a_selector_is_tuned_on_dev_and_reported_untuned_too(worked_example: Example) -> None:
+    verifier = Tuned(1)
+    data = FittingData("mine", lambda role: [worked_example], build=list, ask=lambda records: [])
+    fitted = CiteList().fit(verifier, [], data)
+    assert fitted.parameters == {"k": DecisionThreshold(3, "chosen on 2 dev statements of mine")}
+    assert verifier.shown == (2, [2, 0]), "the statement and its twin, which has nothing to cite"
+    predictions, _ = run_scheme(CiteList(), verifier, [worked_example], {})
     assert sum(bool(p.decided(default=False)) for p in predictions) == 6
     assert sum(bool(p.decided(default=True)) for p in predictions) == 2

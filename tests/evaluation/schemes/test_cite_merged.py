@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from by_hand import ByHand
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,20 +16,18 @@ from citeverifier.evaluation.schemes.trials import Prediction
 from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.records import Document, Example, Statement, Support
 
-from .conftest import ScorerByHand
+from .conftest import Of, asked, by_texts
+
+FIRST, FIFTH, SIXTH = (f"Text number {i} about things." for i in (0, 4, 5))
 
 
-def run(
-    example: Example, of: Callable[[str, tuple[str, ...]], float], threshold: float = 0.5
-) -> tuple[list[Prediction], ScorerByHand]:
-    verifier = ScorerByHand(of)
-    predictions, _ = run_scheme(
-        CiteMerged(), verifier, [example], {Support.FULL: DecisionThreshold(threshold, "by hand")}
-    )
-    return predictions, verifier
+def run(example: Example, of: Of, threshold: float = 0.5) -> tuple[list[Prediction], ByHand]:
+    verifier = by_texts(of)
+    thresholds = {Support.FULL: DecisionThreshold(threshold, "by hand")}
+    return run_scheme(CiteMerged(), verifier, [example], thresholds)[0], verifier
 
 
-def needs(example: Example, *positions: int) -> Callable[[str, tuple[str, ...]], float]:
+def needs(example: Example, *positions: int) -> Of:
     """Supports the statement (not its twin) where all these documents are there."""
     texts = {example.documents[i].text for i in positions}
     return lambda statement, held: 0.9 if statement == example.statements[0].text and texts <= set(held) else 0.1
@@ -37,47 +35,12 @@ def needs(example: Example, *positions: int) -> Callable[[str, tuple[str, ...]],
 
 def test_worked_example(worked_example: Example) -> None:
     predictions, verifier = run(worked_example, needs(worked_example, 0, 1))
-    statement = worked_example.statements[0]
-    assert [(p.trial.setting, p.trial.pair.statement, p.trial.premise, p.trial.gold) for p in predictions] == [
-        *[("statement", statement.text, (i,), i in (0, 1)) for i in range(10)],
-        *[("corrupted", statement.corrupted, (i,), False) for i in range(10)],
-    ]
-    assert {p.trial.level for p in predictions} == {Support.FULL}
+    assert {(p.trial.level, p.threshold) for p in predictions} == {(Support.FULL, 0.5)}
     assert [p.decision for p in predictions] == [p.trial.gold for p in predictions]
-    assert {p.threshold for p in predictions} == {0.5}
     # The whole of the statement and its twin, then the statement's rests; the twin is settled.
-    assert [len(call) for call in verifier.asked] == [2, 10]
-    assert all(len(held) == 10 for _, held in verifier.asked[0])
-    assert {statement for statement, _ in verifier.asked[1]} == {statement.text}
-
-
-def test_a_rest_keeps_the_order_of_the_whole(worked_example: Example) -> None:
-    two = replace(worked_example, statements=worked_example.statements * 2)
-    _, verifier = run(two, needs(worked_example, 0, 1))
-    wholes, rests = verifier.asked
-    assert len({held for _, held in wholes}) == 1, "one order for all statements of an example"
-    order = wholes[0][1]
-    assert order != tuple(document.text for document in worked_example.documents), "shuffled"
-    assert sorted(held for _, held in rests) == sorted(2 * [order[:i] + order[i + 1 :] for i in range(10)])
-
-
-def test_what_is_missed_is_the_score(worked_example: Example) -> None:
-    def of(statement: str, held: tuple[str, ...]) -> float:
-        whole = 0.8 if statement == worked_example.statements[0].text else 0.3
-        return (
-            whole
-            - 0.6 * ("Text number 0 about things." not in held)
-            + 0.1 * ("Text number 5 about things." not in held)
-        )
-
-    predictions, _ = run(worked_example, of)
-    assert [p.score for p in predictions[:10]] == pytest.approx([0.6, *[0.0] * 9])
-    assert [p.score for p in predictions[10:]] == [0.0] * 10
-    assert [p.decision for p in predictions] == [True, *[False] * 19]
-
-
-def test_answers_are_kept_with_what_they_decide(worked_example: Example) -> None:
-    predictions, _ = run(worked_example, needs(worked_example, 0, 1))
+    wholes, rests = asked(verifier)
+    assert ([len(held) for _, held in wholes], len(rests)) == ([10, 10], 10)
+    assert {statement for statement, _ in rests} == {worked_example.statements[0].text}
     whole, rest = predictions[3].answers
     assert (whole.trial.setting, rest.trial.setting) == ("statement.whole", "statement.rest")
     assert set(whole.trial.premise) - set(rest.trial.premise) == {3}
@@ -85,6 +48,24 @@ def test_answers_are_kept_with_what_they_decide(worked_example: Example) -> None
     ids = {answer.trial.id for p in predictions for answer in p.answers}
     assert len(ids) == 12
     assert ids.isdisjoint(p.trial.id for p in predictions)
+
+
+def test_a_rest_keeps_the_order_of_the_whole(worked_example: Example) -> None:
+    two = replace(worked_example, statements=worked_example.statements * 2)
+    wholes, rests = asked(run(two, needs(worked_example, 0, 1))[1])
+    (order,) = {held for _, held in wholes}  # one order for all statements of an example
+    assert order != tuple(document.text for document in worked_example.documents), "shuffled"
+    assert sorted(held for _, held in rests) == sorted(2 * [order[:i] + order[i + 1 :] for i in range(10)])
+
+
+def test_what_is_missed_is_the_score(worked_example: Example) -> None:
+    def of(statement: str, held: tuple[str, ...]) -> float:
+        whole = 0.8 if statement == worked_example.statements[0].text else 0.3
+        return whole - 0.6 * (FIRST not in held) + 0.1 * (SIXTH not in held)
+
+    predictions, _ = run(worked_example, of)
+    assert [p.score for p in predictions] == pytest.approx([0.6, *[0.0] * 19])
+    assert [p.decision for p in predictions] == [True, *[False] * 19]
 
 
 @pytest.mark.parametrize(
@@ -101,28 +82,20 @@ def test_nothing_is_asked_that_cannot_matter(
     worked_example: Example, threshold: float, whole: float, fitted: bool, default: bool, rests: int
 ) -> None:
     twinless = replace(worked_example, statements=(replace(worked_example.statements[0], corrupted=None),))
-
-    def of(statement: str, held: tuple[str, ...]) -> float:
-        return whole if "Text number 0 about things." in held else 0.1
-
-    predictions, verifier = run(twinless, of, threshold)
-    assert sum(len(call) for call in verifier.asked) == 1 + rests
+    predictions, verifier = run(twinless, lambda statement, held: whole if FIRST in held else 0.1, threshold)
+    assert sum(len(pairs) for _, pairs in verifier.asked) == 1 + rests
     assert (predictions[0].decided(default=False), predictions[0].decided(default=True)) == (fitted, default)
     assert not any(p.decided(default=d) for p in predictions[1:] for d in (False, True))
 
 
 def test_an_unscored_answer_leaves_its_documents_unscored(worked_example: Example) -> None:
-    def rest_unscored(statement: str, held: tuple[str, ...]) -> float:
-        return math.nan if "Text number 4 about things." not in held else 0.9
-
-    predictions, _ = run(worked_example, rest_unscored)
+    predictions, _ = run(worked_example, lambda statement, held: 0.9 if FIFTH in held else math.nan)
     assert [i for i, p in enumerate(predictions) if p.decision is None] == [4, 14]
     assert (predictions[4].score, predictions[4].reason) == (None, "rest: no answer")
     assert CiteMerged().shares(predictions, default=False) == []
-
     predictions, verifier = run(worked_example, lambda statement, held: math.nan)
     assert {p.reason for p in predictions} == {"whole: no answer"}
-    assert [len(call) for call in verifier.asked] == [2]
+    assert [len(pairs) for _, pairs in verifier.asked] == [2]
 
 
 def test_a_single_document_is_cited_where_it_supports(worked_example: Example) -> None:
@@ -130,21 +103,20 @@ def test_a_single_document_is_cited_where_it_supports(worked_example: Example) -
     single = replace(worked_example, documents=worked_example.documents[:1], statements=(statement,))
     predictions, verifier = run(single, needs(single, 0))
     assert [(p.decision, p.score) for p in predictions] == [(True, 0.9), (False, 0.0)]
-    assert [len(call) for call in verifier.asked] == [2]
+    assert [len(pairs) for _, pairs in verifier.asked] == [2]
 
 
 @settings(max_examples=60)
 @given(st.sets(st.integers(0, 4)), st.integers(1, 5), st.booleans())
 def test_against_its_definition(wanted: set[int], count: int, alone_is_enough: bool) -> None:
     """Cited iff all documents support and those without it do not, for "all of them" and "any of them" verifiers."""
-    documents = tuple(Document("", f"Text {i}.") for i in range(count))
-    example = Example("e", "en", "e", "", documents, (Statement("A statement.", (0,)),))
-    texts = {f"Text {i}." for i in wanted}
+    documents = [Document("", f"Text {i}.") for i in range(count)]
+    example = Example.of(documents, [Statement("A statement.", (0,))], id="e")
+    texts, everything = {f"Text {i}." for i in wanted}, {document.text for document in documents}
 
     def supports(held: set[str]) -> bool:
         return bool(texts & held) if alone_is_enough else bool(texts) and texts <= held
 
     predictions, _ = run(example, lambda statement, held: 0.9 if supports(set(held)) else 0.1)
-    everything = {f"Text {i}." for i in range(count)}
     expected = [supports(everything) and not supports(everything - {f"Text {i}."}) for i in range(count)]
     assert [p.decision for p in predictions] == expected

@@ -12,10 +12,10 @@ from citeverifier.evaluation.schemes.cite_merged import CiteMerged
 from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.records import Document, Example, Statement
+from citeverifier.records import Example, Statement
 from citeverifier.verifiers.base import Scorer, Selector
 
-from .conftest import ScorerByHand, SelectorByHand, evaluated
+from .conftest import SelectorByHand, by_texts, evaluated
 
 Counts = tuple[int, int, int, int]  # TP, FN, FP, TN
 Chosen = dict[str, set[str]]
@@ -25,10 +25,10 @@ def examples(statements: int, of_two_documents: int, short: int = 0) -> list[Exa
     """A question a statement; `short` ones have nine documents, the others ten."""
     questions = []
     for i in range(statements):
-        documents = tuple(Document("", f"Text {j}.") for j in range(9 if i >= statements - short else 10))
+        documents = [f"Text {j}." for j in range(9 if i >= statements - short else 10)]
         cited = (0, 1) if i < of_two_documents else (0,)
         statement = Statement(f"S {i}", cited, corrupted=f"T {i}", altered_in=cited[:1], edit="date")
-        questions.append(Example(f"q{i:03}", "en", f"q{i:03}", "", documents, (statement,)))
+        questions.append(Example.of(documents, [statement], id=f"q{i:03}"))
     return questions
 
 
@@ -47,18 +47,18 @@ def chosen_sets(asked: list[Example], counts: Counts, exact: int) -> Chosen:
 
 
 def one_by_one(chosen: Chosen) -> Scorer:
-    return ScorerByHand(lambda statement, held: 0.9 if held[0] in chosen[statement] else 0.1)
+    return by_texts(lambda statement, held: 0.9 if held[0] in chosen[statement] else 0.1)
 
 
 def all_of_them(chosen: Chosen) -> Scorer:
     def of(statement: str, held: tuple[str, ...]) -> float:
         return 0.9 if chosen[statement] and chosen[statement] <= set(held) else 0.1
 
-    return ScorerByHand(of)
+    return by_texts(of)
 
 
 def from_the_list(chosen: Chosen) -> Selector:
-    return SelectorByHand(lambda statement: chosen[statement])
+    return SelectorByHand(chosen.get)
 
 
 def printed(scheme: Scheme, verifier: Scorer | Selector, asked: list[Example], counts: Counts) -> list[float]:
@@ -99,14 +99,14 @@ def test_merged_in_english() -> None:
         return 0.9 if statement in believed or (statement.startswith("S") and own <= set(held)) else 0.1
 
     asked, counts = examples(123, of_two_documents=88), (223, 23, 44, 255)
-    assert printed(Merged(), ScorerByHand(of), asked, counts) == [0.8771, 0.9065, 0.8528, 0.8694]
+    assert printed(Merged(), by_texts(of), asked, counts) == [0.8771, 0.9065, 0.8528, 0.8694]
 
 
 def test_separate_in_english() -> None:
     """CiteVerifier missed 43 of 218. Its 454 other trials are 18 more than three a pair: those cannot be rebuilt."""
     asked = examples(126, of_two_documents=92)
     missed = {(f"S {i}", "Text 0.") for i in range(43)}
-    verifier = ScorerByHand(
+    verifier = by_texts(
         lambda statement, held: 0.9 if statement[0] == "S" and (statement, *held) not in missed else 0.1
     )
     _, summary = evaluated(Separate(), verifier, asked)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 
 from citeverifier.evaluation.schemes.merged import Merged
@@ -18,19 +17,11 @@ def by_setting(example: Example, scheme: Merged) -> dict[str, Trial]:
 
 
 def test_every_draw_occurs(worked_example: Example) -> None:
-    drawn: defaultdict[str, set[object]] = defaultdict(set)
-    for seed in range(60):
-        settings = by_setting(worked_example, Merged(seed=seed))
-        drawn["removed"].add(settings["removed"].premise)
-        drawn["kept"].add(frozenset(settings["replaced"].premise) & {0, 1})
-        drawn["added"].add(len(settings["added"].premise))
-        drawn["order"].add(settings["correct"].premise)
-        drawn["distractor"] |= set(settings["replaced"].premise) - {0, 1}
-    assert drawn["removed"] == {(0,), (1,)}
-    assert drawn["kept"] == {frozenset({0}), frozenset({1})}
-    assert drawn["added"] == {3, 4}
-    assert drawn["order"] == {(0, 1), (1, 0)}
-    assert drawn["distractor"] == set(range(2, 10))
+    drawn = [by_setting(worked_example, Merged(seed=seed)) for seed in range(60)]
+    assert {settings["removed"].premise for settings in drawn} == {(0,), (1,)}
+    assert {settings["correct"].premise for settings in drawn} == {(0, 1), (1, 0)}
+    assert {len(settings["added"].premise) for settings in drawn} == {3, 4}
+    assert set().union(*(settings["replaced"].premise for settings in drawn)) == set(range(10))
 
 
 def test_worked_example(worked_example: Example) -> None:
@@ -48,14 +39,11 @@ def test_worked_example(worked_example: Example) -> None:
     assert [trial.pair.statement for trial in trials] == [said.text, said.corrupted, *[said.text] * 3]
 
 
-def test_one_citation_is_neither_replaced_nor_removed(worked_example: Example) -> None:
+def test_what_cannot_be_asked_is_not(worked_example: Example) -> None:
+    """One citation is neither replaced nor removed; without other documents nothing is replaced or added."""
     statement = replace(worked_example.statements[0], citations=(4,), altered_in=(4,))
     settings = by_setting(replace(worked_example, statements=(statement,)), Merged())
     assert set(settings) == {"correct", "incorrect", "added"}
     assert settings["correct"].premise == settings["incorrect"].premise == (4,)
-    assert 4 in settings["added"].premise
-
-
-def test_without_other_documents_nothing_is_replaced_or_added(worked_example: Example) -> None:
     short = replace(worked_example, documents=worked_example.documents[:2])
     assert set(by_setting(short, Merged())) == {"correct", "incorrect", "removed"}

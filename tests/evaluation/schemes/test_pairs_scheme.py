@@ -13,7 +13,6 @@ from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.shares import Share
 from citeverifier.evaluation.schemes.trials import Trial
-from citeverifier.metrics.bootstrap import resamples
 from citeverifier.records import LEVELS, Pair, Support
 
 NONE, PARTIAL, FULL = Support.NONE, Support.PARTIAL, Support.FULL
@@ -30,26 +29,21 @@ DECIDED = {
 }
 
 
-@pytest.mark.parametrize("interval", [interval for interval in DECIDED if DECIDED[interval]])
+@pytest.mark.parametrize(("low", "high"), DECIDED)
 def test_levels_are_asked_where_the_label_decides_them(
-    pairs: list[Pair], interval: tuple[Support | None, Support | None]
+    pairs: list[Pair], low: Support | None, high: Support | None
 ) -> None:
-    pair = replace(pairs[0], support_min=interval[0], support_max=interval[1])
-    trials = Pairs().trials([pair])
-    assert {trial.setting: trial.gold for trial in trials} == DECIDED[interval]
-    assert [trial.level.label for trial in trials] == [trial.setting for trial in trials]
-    assert [trial.id for trial in trials] == [f"pairs/p0/{trial.setting}" for trial in trials]
-    assert {(trial.pair, trial.kind) for trial in trials} == {(pair, pair.kind)}
-
-
-@pytest.mark.parametrize("interval", [interval for interval in DECIDED if not DECIDED[interval]])
-def test_pairs_that_decide_nothing_are_an_error(
-    pairs: list[Pair], interval: tuple[Support | None, Support | None]
-) -> None:
-    open_pairs = [replace(pair, support_min=interval[0], support_max=interval[1]) for pair in pairs]
-    with pytest.raises(ValueError, match=r"expected labelled pairs \(support_min, support_max\), got 24 without"):
-        Pairs().trials(open_pairs)
-    assert len(Pairs().trials([*open_pairs, replace(pairs[0], id="labelled")])) == 2
+    pair, decided = replace(pairs[1], support_min=low, support_max=high), DECIDED[low, high]
+    if decided:
+        trials = Pairs().trials([pair])
+        assert {trial.setting: trial.gold for trial in trials} == decided
+        assert [trial.level.label for trial in trials] == [trial.setting for trial in trials]
+        assert [trial.id for trial in trials] == [f"pairs/p1/{trial.setting}" for trial in trials]
+        assert {(trial.pair, trial.kind) for trial in trials} == {(pair, pair.kind)}
+    else:
+        with pytest.raises(ValueError, match=r"expected labelled pairs \(support_min, support_max\), got 2 without"):
+            Pairs().trials([pair, pair])
+        assert len(Pairs().trials([pair, pairs[0]])) == 2
 
 
 def test_what_is_not_asked_is_counted(pairs: list[Pair]) -> None:
@@ -59,8 +53,7 @@ def test_what_is_not_asked_is_counted(pairs: list[Pair]) -> None:
 
     def details(records: list[Pair]) -> dict[str, Any]:
         trials = Pairs().trials(records)
-        predictions = decide(trials, [1.0] * len(trials), {}, dict.fromkeys(LEVELS, 0.5))
-        return Pairs().details(records, predictions, resamples([]))
+        return Pairs().details(records, decide(trials, [1.0] * len(trials), {}, dict.fromkeys(LEVELS, 0.5)))
 
     told = details([*labelled, refuted, unlabelled])  # at partial all labels agree
     assert told == {"left_out": {"not asked at partial": 3, "unlabelled": 1}}
@@ -81,17 +74,10 @@ def three_level(pairs: list[Pair], score: Callable[[Trial], float], *, default: 
     return Pairs().shares(predictions, default=default)
 
 
-@pytest.mark.parametrize("answered", [NONE, PARTIAL, FULL])
-def test_three_level_accuracy(pairs: list[Pair], answered: Support) -> None:
-    shares = three_level(pairs, lambda trial: float(trial.level <= answered))
-    assert [share.metric for share in shares] == ["three_level_accuracy"] * 24
-    assert [share.right for share in shares] == [pair.support_min == answered for pair in pairs]
-    assert [share.example for share in shares] == [pair.example for pair in pairs]
-
-
-def test_full_without_partial_is_full(pairs: list[Pair]) -> None:
-    shares = three_level(pairs, lambda trial: float(trial.level == FULL))
-    assert [share.right for share in shares] == [pair.support_min == FULL for pair in pairs]
+@pytest.mark.parametrize(("levels", "answered"), [((), NONE), ((PARTIAL,), PARTIAL), (LEVELS, FULL), ((FULL,), FULL)])
+def test_three_level_accuracy(pairs: list[Pair], levels: tuple[Support, ...], answered: Support) -> None:
+    shares = three_level(pairs, lambda trial: float(trial.level in levels))
+    assert shares == [Share("three_level_accuracy", pair.example, pair.support_min == answered) for pair in pairs]
 
 
 def test_default_decides_at_one_half(pairs: list[Pair]) -> None:
@@ -104,7 +90,7 @@ def test_default_decides_at_one_half(pairs: list[Pair]) -> None:
     assert [share.right for share in default] == [pair.support_min == FULL for pair in pairs]
 
 
-def test_unscored_pairs_and_intervals_are_left_out(pairs: list[Pair]) -> None:
+def test_unscored_pairs_and_intervals_are_left_out_and_three_levels_needed(pairs: list[Pair]) -> None:
     intervals = [replace(pair, id=f"open-{pair.id}", support_min=NONE, support_max=PARTIAL) for pair in pairs]
 
     def score(trial: Trial) -> float:
@@ -114,8 +100,5 @@ def test_unscored_pairs_and_intervals_are_left_out(pairs: list[Pair]) -> None:
     shares = three_level([*pairs, *intervals], score)
     assert len(shares) == 22
     assert all(share.right for share in shares)
-
-
-def test_no_three_level_accuracy_without_three_levels(pairs: list[Pair]) -> None:
     binary = [pair for pair in pairs if pair.support_min != PARTIAL]
     assert three_level(binary, lambda trial: float(trial.gold)) == []

@@ -18,7 +18,7 @@ from citeverifier.evaluation.schemes.cite_separate import CiteSeparate
 from citeverifier.evaluation.schemes.merged import Merged
 from citeverifier.evaluation.schemes.separate import Separate
 from citeverifier.evaluation.schemes.trials import Asker, Trial
-from citeverifier.records import Document, Example, Statement, Support
+from citeverifier.records import LEVELS, Document, Example, RecordError, Statement, Support
 
 SCHEMES = (Merged, Separate, CiteSeparate, CiteMerged, CiteList)
 THRESHOLDS = {Support.PARTIAL: 0.5, Support.FULL: 0.5}
@@ -40,13 +40,11 @@ def examples(draw: st.DrawFn) -> Example:
     return Example(identity, "en", identity, "Question?", documents, tuple(statements))
 
 
-EACH_DOCUMENT = ("cite_separate", "cite_merged", "cite_list")
-
-
 def _may_ask(trial: Trial, statement: Statement) -> bool:
     """Whether the trial's premise is one that its setting may ask about, and its answer the expected one."""
     cited, premise, size = set(statement.citations), set(trial.premise), len(trial.premise)
     foreign = premise - cited
+    each = {"statement": trial.gold == (not foreign) and size == 1, "corrupted": not trial.gold and size == 1}
     rules: dict[str, dict[str, bool]] = {
         "merged": {
             "correct": trial.gold and premise == cited,
@@ -61,13 +59,7 @@ def _may_ask(trial: Trial, statement: Statement) -> bool:
             "incorrect.other": not trial.gold and size == 1 and not foreign and not premise & set(statement.altered_in),
             "irrelevant": not trial.gold and size == 1 and premise == foreign,
         },
-        **{
-            name: {
-                "statement": trial.gold == (not foreign) and size == 1,
-                "corrupted": not trial.gold and size == 1,
-            }
-            for name in EACH_DOCUMENT
-        },
+        **dict.fromkeys(("cite_separate", "cite_merged", "cite_list"), each),
     }
     return rules[trial.id.split("/")[0]][trial.setting]
 
@@ -117,15 +109,13 @@ def test_statements_of_an_example_draw_apart(worked_example: Example) -> None:
 
 
 @pytest.mark.parametrize("kind", SCHEMES)
-def test_context_is_the_question_where_asked_for(kind: type[Merged], worked_example: Example) -> None:
+def test_context_and_level_can_be_chosen(kind: type[Merged], worked_example: Example) -> None:
     assert {t.pair.context for t in kind().trials([worked_example])} == {None}
     assert {t.pair.context for t in kind(context=True).trials([worked_example])} == {worked_example.question}
-
-
-@pytest.mark.parametrize("kind", SCHEMES)
-@pytest.mark.parametrize("level", [Support.PARTIAL, Support.FULL])
-def test_the_level_can_be_chosen(kind: type[Merged], level: Support, worked_example: Example) -> None:
-    assert {t.level for t in kind(level=level).trials([worked_example])} == {level}
+    for level in LEVELS:
+        assert {t.level for t in kind(level=level.label).trials([worked_example])} == {level}  # type: ignore[arg-type]  # as a command line has it
+    with pytest.raises(RecordError, match=r"scheme.level: expected a support level \(none, partial or full\), got 'x'"):
+        kind(level="x")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", SCHEMES)
@@ -136,16 +126,12 @@ def test_without_a_twin_nothing_is_asked_about_it(kind: type[Merged], worked_exa
     )
     settings = {t.setting.split(".")[0] for t in asked}
     assert {t.setting for t in without} == settings - {"incorrect", "corrupted"} < settings
-
-
-def test_no_twin_to_ask_about_is_an_error(worked_example: Example) -> None:
-    statement = replace(worked_example.statements[0], corrupted=None)
     asker = Asker("merged", replace(worked_example, statements=(statement,)), 0, 13, False)
     with pytest.raises(ValueError, match="example 'worked': statement 0 has no corrupted twin"):
         asker.ask("incorrect", (0,), Support.FULL, False, corrupted=True)
 
 
-def test_predict_decides_by_the_threshold_of_the_level(worked_example: Example) -> None:
+def test_decisions_are_by_the_threshold_of_the_level_and_at_one_half(worked_example: Example) -> None:
     trials = [*Separate().trials([worked_example])[:3], *Merged().trials([worked_example])[:3]]
     scores = [0.29, 0.3, 0.31, 0.79, 0.8, 0.81]
     predictions = decide(trials, scores, {}, {Support.PARTIAL: 0.3, Support.FULL: 0.8})
@@ -153,7 +139,10 @@ def test_predict_decides_by_the_threshold_of_the_level(worked_example: Example) 
     assert [p.score for p in predictions] == scores
     assert [p.threshold for p in predictions] == [0.3] * 3 + [0.8] * 3
     assert [p.decision for p in predictions] == [False, True, True, False, True, True]
+    assert [p.decided(default=True) for p in predictions] == [False, False, False, True, True, True]
     assert {p.reason for p in predictions} == {None}
+    with pytest.raises(ValueError, match="shorter"):
+        decide(trials, [0.5], {}, THRESHOLDS)
 
 
 def test_a_missing_score_is_unscored_with_its_reason_never_a_decision(worked_example: Example) -> None:
@@ -166,15 +155,3 @@ def test_a_missing_score_is_unscored_with_its_reason_never_a_decision(worked_exa
         assert (prediction.score is None) == (prediction.decision is None) == unscored
         for default in (False, True):
             assert (prediction.decided(default=default) is None) == unscored
-
-
-def test_the_default_decision_is_at_one_half(worked_example: Example) -> None:
-    trials = Separate().trials([worked_example])[:4]
-    predictions = decide(trials, [0.49, 0.5, 0.79, 0.8], {}, {Support.PARTIAL: 0.8})
-    assert [p.decided(default=False) for p in predictions] == [False, False, False, True]
-    assert [p.decided(default=True) for p in predictions] == [False, True, True, True]
-
-
-def test_scores_must_be_as_many_as_trials(worked_example: Example) -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        decide(Separate().trials([worked_example]), [0.5], {}, THRESHOLDS)

@@ -23,13 +23,11 @@ def test_worked_example(worked_example: Example) -> None:
     assert {trial.level for trial in trials} == {Support.PARTIAL}
 
 
-def test_irrelevant_documents_are_any_two(worked_example: Example) -> None:
+def test_irrelevant_documents_are_any_as_many_as_citations_or_as_there_are(worked_example: Example) -> None:
     drawn = [{t.premise for t in Separate(seed=seed).trials([worked_example])[4:]} for seed in range(60)]
     assert {len(two) for two in drawn} == {2}, "two irrelevant documents, not one twice"
     assert set.union(*drawn) == {(i,) for i in range(2, 10)}
 
-
-def test_as_many_irrelevant_documents_as_citations_or_as_there_are(worked_example: Example) -> None:
     def irrelevant(citations: tuple[int, ...]) -> int:
         statement = replace(worked_example.statements[0], citations=citations, altered_in=())
         trials = Separate().trials([replace(worked_example, statements=(statement,))])

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from by_hand import HALF, ByHand
 from scipy import stats
 from sklearn.metrics import f1_score, ndcg_score
 
@@ -15,14 +16,10 @@ from citeverifier.evaluation.run import run_scheme
 from citeverifier.evaluation.schemes.base import decide
 from citeverifier.evaluation.schemes.support_levels import SupportLevels
 from citeverifier.evaluation.schemes.trials import Prediction, Trial
-from citeverifier.evaluation.thresholds import DecisionThreshold
 from citeverifier.metrics.bootstrap import resamples
-from citeverifier.records import Document, Pair, Support
-
-from .conftest import ScorerByHand
+from citeverifier.records import LEVELS, Document, Pair, Support
 
 NONE, PARTIAL, FULL = Support.NONE, Support.PARTIAL, Support.FULL
-HALF = {PARTIAL: 0.5, FULL: 0.5}
 
 
 def labelled(pair: Pair, low: Support | None, high: Support | None) -> Pair:
@@ -37,7 +34,9 @@ def noisy(trial: Trial) -> float:
 def folded(scheme: SupportLevels, pairs: list[Pair], score: Callable[[Trial], float] = noisy) -> list[Prediction]:
     trials = scheme.trials(pairs)
     asked = scheme.questions(trials, {})
-    answers = {answer.trial.id: answer for answer in decide(asked, [score(t) for t in asked], {}, HALF)}
+    answers = {
+        answer.trial.id: answer for answer in decide(asked, [score(t) for t in asked], {}, dict.fromkeys(LEVELS, 0.5))
+    }
     assert scheme.questions(trials, answers) == []
     return scheme.fold(trials, answers)
 
@@ -51,52 +50,41 @@ def metrics(scheme: SupportLevels, predictions: list[Prediction]) -> dict[str, f
 
 
 def test_each_pair_at_both_levels(pairs: list[Pair]) -> None:
-    trials = SupportLevels().trials(pairs)
-    assert len(trials) == 48
-    for pair, *both in zip(pairs, trials[::2], trials[1::2], strict=True):
-        assert [(t.setting, t.level) for t in both] == [("partial", PARTIAL), ("full", FULL)]
-        assert [t.gold for t in both] == [pair.support_min >= PARTIAL, pair.support_min == FULL]  # type: ignore[operator]
-    with_context = [replace(pair, context="What?") for pair in pairs]
-    assert {t.pair.context for t in SupportLevels().trials(with_context)} == {None}
-    assert {t.pair.context for t in SupportLevels(context=True).trials(with_context)} == {"What?"}
+    trials = SupportLevels().trials([replace(pair, context="What?") for pair in pairs])
+    asked = [(t.pair.id, t.setting, t.level, t.gold, t.pair.context) for t in trials]
+    assert asked == [
+        (pair.id, level.label, level, pair.support_min >= level, None)  # type: ignore[operator]
+        for pair in pairs
+        for level in LEVELS
+    ]
+    with_context = SupportLevels(context=True).trials([replace(pair, context="What?") for pair in pairs])
+    assert {t.pair.context for t in with_context} == {"What?"}
 
 
-def test_levels_are_read_from_their_names() -> None:
-    assert SupportLevels(below_full="none").below_full is NONE  # type: ignore[arg-type]  # as a command line has it
-
-
-@pytest.mark.parametrize("below_full", [NONE, PARTIAL])
-def test_labels_below_full_are_read_as_told(pairs: list[Pair], below_full: Support) -> None:
-    scheme = SupportLevels(below_full=below_full)
+@pytest.mark.parametrize("below_full", ["none", "partial"])
+def test_labels_below_full_are_read_as_told(pairs: list[Pair], below_full: str) -> None:
+    scheme = SupportLevels(below_full=below_full)  # type: ignore[arg-type]  # as a command line has it
     trials = scheme.trials([*pairs, labelled(pairs[0], NONE, PARTIAL)])[-2:]
     assert [(t.setting, t.gold) for t in trials] == [
-        ("partial.below_full", below_full == PARTIAL), ("full.below_full", False),
+        ("partial.below_full", below_full == "partial"), ("full.below_full", False),
     ]  # fmt: skip
 
 
-def test_what_is_left_out_is_counted(pairs: list[Pair]) -> None:
-    first = pairs[0]
+def test_what_is_left_out_is_counted_and_one_level_is_an_error(pairs: list[Pair]) -> None:
+    first, scheme = pairs[0], SupportLevels()
     out = [labelled(first, None, None), labelled(first, PARTIAL, FULL), labelled(first, NONE, FULL)]
     out.append(replace(first, id="bare", documents=()))
-    scheme = SupportLevels()
-    details = scheme.details([*pairs, *out], [], resamples([]))
-    assert details["left_out"] == {
-        "unlabelled": 1,
-        "interval": 2,
-        "without documents": 1,
-    }
+    left_out = scheme.details([*pairs, *out], [])["left_out"]
+    assert left_out == {"unlabelled": 1, "interval": 2, "without documents": 1}
     assert len(scheme.trials([*pairs, *out])) == 48
-
-
-def test_one_level_is_an_error(pairs: list[Pair]) -> None:
     full = [pair for pair in pairs if pair.support_min == FULL]
-    with pytest.raises(ValueError, match=r"pairs of two levels of support at least, got full in 8 \(none left out\)"):
-        SupportLevels().trials(full)
-    unlabelled = [labelled(pair, None, None) for pair in pairs]
-    with pytest.raises(ValueError, match=r"got no labelled pair in 24 \(24 unlabelled\)"):
-        SupportLevels().trials(unlabelled)
-    with pytest.raises(ValueError, match=r"got full in 9 \(1 interval\)"):
-        SupportLevels().trials([*full, labelled(full[0], PARTIAL, FULL)])
+    for records, told in (
+        (full, r"got full in 8 \(none left out\)"),
+        ([labelled(pair, None, None) for pair in pairs], r"got no labelled pair in 24 \(24 unlabelled\)"),
+        ([*full, labelled(first, PARTIAL, FULL)], r"got full in 9 \(1 interval\)"),
+    ):
+        with pytest.raises(ValueError, match=rf"pairs of two levels of support at least, {told}"):
+            scheme.trials(records)
 
 
 # --- chunks ---------------------------------------------------------------------------------------------------------
@@ -150,19 +138,15 @@ def test_predictions_hold_their_chunks_once_and_rank_them(cited: list[Pair]) -> 
     over_chunks = metrics(scheme, predictions)
     assert over_chunks["chunk_pearson"] == pytest.approx(stats.pearsonr(support, label)[0])
     assert over_chunks["chunk_kendall"] == pytest.approx(stats.kendalltau(support, label)[0])
-    assert over_chunks["chunk_auc_ps_ns"] == pytest.approx(3 / 4)
-    sampled = resamples(["e"], rounds=5)
-    ranking = scheme.details(cited, predictions, sampled)["ranking"]
+    areas = {name: over_chunks[f"chunk_auc_{name}"] for name in ("fs_ns", "fs_ps", "ps_ns", "overall")}
+    assert areas == pytest.approx({"fs_ns": 3 / 8, "fs_ps": 0, "ps_ns": 3 / 4, "overall": 3 / 8})
+    ranking = scheme.details(cited, predictions)["ranking"]
     assert ranking == {"statements": 2, "without_a_gain": 1, "unscored": 0, "chunks": 6}
     gap = folded(scheme, cited, lambda t: math.nan if t.premise == (3,) else 0.5)
     assert "ndcg_5" not in metrics(scheme, gap)
-    assert scheme.details(cited, gap, sampled)["ranking"]["unscored"] == 1
-
-
-def test_languages_of_a_statement_are_ranked_apart(cited: list[Pair]) -> None:
+    assert scheme.details(cited, gap)["ranking"]["unscored"] == 1
     both = [*cited, *(replace(pair, id=f"{pair.id}-pl", lang="pl") for pair in cited)]
-    predictions = folded(SupportLevels(chunk_words=8), both)
-    assert [len(p.answers) for p in predictions if p.answers] == [8, 4, 8, 4]
+    assert [len(p.answers) for p in folded(scheme, both) if p.answers] == [8, 4, 8, 4], "languages apart"
 
 
 # --- metrics --------------------------------------------------------------------------------------------------------
@@ -193,8 +177,7 @@ def test_unscored_pairs_are_left_out(pairs: list[Pair]) -> None:
 
 
 def test_a_run_asks_pairs_and_chunks_in_one_call_a_level(cited: list[Pair]) -> None:
-    verifier = ScorerByHand(lambda statement, texts: 0.7)
-    thresholds = {level: DecisionThreshold(0.5, "by hand") for level in HALF}
-    predictions, cost = run_scheme(SupportLevels(chunk_words=8), verifier, cited, thresholds)
-    assert [len(call) for call in verifier.asked] == [9, 9]
+    verifier = ByHand(lambda pair, level: 0.7)
+    predictions, cost = run_scheme(SupportLevels(chunk_words=8), verifier, cited, HALF)
+    assert [len(call) for _, call in verifier.asked] == [9, 9]
     assert (cost.pairs, len(predictions)) == (18, 6)
