@@ -242,8 +242,7 @@ def test_a_markdown_answer_brings_its_sources(open_page: Open) -> None:
     page.click("#sources")
     page.wait_for_selector("#documents textarea:focus")  # the first without a text
     assert page.input_value("#answer").endswith("capital [Doc 1].\n\n\n## Conclusion\nBoth are old [3].")
-    kraków, vistula = "Kraków was once the capital of Poland.", "Warsaw lies on the Vistula."
-    assert filled(page) == [("Kraków", kraków), ("", vistula), ("Gdańsk", "")]
+    assert filled(page) == [DOCUMENTS[1], ("", DOCUMENTS[0][1]), ("Gdańsk", "")]
     verify(page)
     assert page.inner_text("#status").startswith("2 of 3")
     page.click("#undo")
