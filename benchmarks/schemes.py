@@ -9,8 +9,7 @@
     reads: what sharing can give at most. Then late interaction and the cross-encoder by the number of statements, each
     over ten documents of 80 words.
 (c) Seconds over the number of statements, of documents and over document length, and the slope of their logarithms (1 =
-    linear), with a plot in outputs/benchmarks/schemes.png. Late interaction encodes each document once, so that more
-    statements add little.
+    linear). Late interaction encodes each document once, so that more statements add little.
 
 Medians of rounds; shared and alone, and both shapes, take turns within a round. Without --model late interaction is an
 untrained head: cost does not depend on training, but cite_merged asks more where a verifier finds more supported.
@@ -27,7 +26,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from common import OUTPUT, Clock, by_turns, examples, machine, save_model, write
+from common import Clock, by_turns, examples, machine, save_model, write
 
 from citeverifier.evaluation.reporting.tables import print_table
 from citeverifier.evaluation.run import run_scheme
@@ -155,33 +154,7 @@ def growth(models: dict[str, str], found: Sequence[Example], rounds: int) -> dic
             made[shape][axis] = {"from": base[axis], "seconds": seconds, "slope": slope}
             table.append((axis, shape, *(f"{value:.2f}" for value in seconds), f"{slope:.2f}"))
     print_table("growth", ("seconds over", "shape", *(f"x{step}" for step in STEPS), "slope"), table)
-    plot(made, OUTPUT / "schemes.png")
     return made
-
-
-def plot(found: dict[str, Any], path: Path) -> None:
-    """A panel an axis, a line a shape, and what linear growth would be."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, panels = plt.subplots(1, len(AXES), figsize=(3.2 * len(AXES), 3.0), sharey=True)
-    for panel, axis in zip(panels, AXES, strict=True):
-        for shape, rows in found.items():
-            sizes = [rows[axis]["from"] * step for step in STEPS]
-            panel.plot(sizes, rows[axis]["seconds"], marker="o", label=shape.replace("_", " "))
-            linear = [rows[axis]["seconds"][0] * step for step in STEPS]
-            panel.plot(sizes, linear, color="#999999", linewidth=0.8, linestyle=":")
-        panel.set(xscale="log", yscale="log", xlabel=axis + (" (words)" if axis.endswith("length") else ""))
-        panel.set_xticks(sizes, [str(size) for size in sizes])
-        panel.minorticks_off()
-    panels[0].set_ylabel("processor seconds (dotted: linear)")
-    panels[0].legend(fontsize=8)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    print(f"-> {path}")
 
 
 def median(rows: Sequence[dict[str, float]]) -> dict[str, float]:

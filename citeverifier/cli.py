@@ -71,8 +71,7 @@ def verify(
     ] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     sources: Annotated[
-        Path | None,
-        typer.Option(help="Folder of downloaded pages that reports link to.", exists=True, file_okay=False),
+        Path | None, typer.Option(help="Folder of downloaded pages that reports link to.", exists=True, file_okay=False)
     ] = None,
     fail_under: Annotated[
         float | None, typer.Option(help="Exit with 1 where fewer statements are fully supported.", min=0, max=1)
@@ -248,13 +247,7 @@ def report(
 def score(
     inputs: Annotated[list[str], typer.Argument(help="Parquet or JSONL files of pairs, or globs of them.")],
     out: Annotated[Path, typer.Argument(help="Folder for the scores; named again, goes on where it stopped.")],
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Checkpoint folder, package or hub id; `keyword` for word overlap; default: last trained, else "
-            "citeverifier-small."
-        ),
-    ] = None,
+    model: Model = None,
     level: Annotated[
         Literal["partial", "full"], typer.Option(help="What is asked: support of a part, or of all.")
     ] = "full",

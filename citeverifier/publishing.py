@@ -55,8 +55,7 @@ class Push:
     @property
     def card(self) -> str:
         """The model card."""
-        content = self.files[CARD]
-        return (content if isinstance(content, bytes) else content.read_bytes()).decode()
+        return _content(self.files[CARD]).decode()
 
     @property
     def visibility(self) -> str:
@@ -97,18 +96,18 @@ def export(verifier: str, folder: Path) -> list[str]:
     files = _for_other_programs(source)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.read_bytes())
+        (folder / name).write_bytes(_content(content))
     return sorted(files)
 
 
-def check_repo(repo_id: str) -> None:
-    """Raise ValueError where it is no `org/name` that the hub would take."""
+def _content(file: Path | bytes) -> bytes:
+    return file if isinstance(file, bytes) else file.read_bytes()
+
+
+def check_names(repo_id: str, tag: str | None) -> None:
+    """Raise ValueError where the hub would take no such `org/name`, or git no such tag."""
     if not HUB_ID.fullmatch(repo_id):
         raise ValueError(f"repo: expected org/name (or USER/name), made of letters, digits, - _ and ., got {repo_id!r}")
-
-
-def check_tag(tag: str | None) -> None:
-    """Raise ValueError where git, and so the hub, would take no tag of that name."""
     if tag is not None and not _TAG.fullmatch(str(tag)):
         raise ValueError(f"tag: expected a name such as v1, made of letters, digits, - _ . + and /, got {tag!r}")
 
@@ -131,8 +130,7 @@ def plan_push(
 
     Raises ValueError or FileNotFoundError where the folder holds no finished checkpoint, or something pickled.
     """
-    check_repo(repo_id)
-    check_tag(tag)
+    check_names(repo_id, tag)
     files = _for_other_programs(folder)
     runs, left_out = _results(folder, repo_id, results)
     if (folder / REPORT).is_file():
@@ -174,8 +172,7 @@ def _card_with(card: Path, licence: str) -> bytes:
 def _for_other_programs(folder: Path) -> dict[str, Path | bytes]:
     """A finished checkpoint's files, and of late interaction what sentence-transformers and onnxruntime need."""
     files: dict[str, Path | bytes] = dict(_finished(folder))
-    config = read_config(folder)
-    if config.shape == "late_interaction":
+    if read_config(folder).shape == "late_interaction":
         files |= elsewhere_files()
         if ENCODER not in files:
             files |= onnx_files(folder)

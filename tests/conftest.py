@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ os.environ["WANDB_MODE"] = "disabled"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a core a worker: more threads than cores wait for each other
 
+from hub_server import TOKEN, HubServer
 from tiny_models import backbone_texts, tiny_backbone
 
 from citeverifier.records import Document, Example, Pair, Statement, Support
@@ -41,6 +43,21 @@ def vllm_url() -> str:
     if not url:
         pytest.skip("CITEVERIFIER_VLLM_URL names no server: run make test-vllm")
     return url
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    """A local model hub that the client is logged in to; files go up by LFS, waits are short."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils import _http
+
+    with HubServer() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setattr(_http.time, "sleep", lambda seconds: None)
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -58,10 +58,6 @@ class HubServer(LocalServer):
         """Requests whose path holds `part` fail from now on."""
         self._faults.append(Fault(part, status, times, **more))
 
-    def count(self, part: str) -> int:
-        """How many requests' paths held `part`."""
-        return sum(part in line for line in self.asked)
-
     def fault(self, path: str) -> Fault | None:
         with self._lock:
             for fault in self._faults:
@@ -157,16 +153,12 @@ def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
             if not self.path.startswith("/storage/"):
                 hub.tokens.add(self.headers.get("Authorization"))
             fault = hub.fault(self.path)
-            if fault is not None and fault.status == 0 and not fault.after:
-                return self.cut()
-            status, content = 0, None
-            if fault is None or fault.after:
-                status, content = hub.answer(self.command, self.path, body)
-            if fault is not None and fault.status == 0:
-                return self.cut()
-            data = json.dumps(content).encode()
-            if fault is not None:
+            status, answer = (0, None) if fault and not fault.after else hub.answer(self.command, self.path, body)
+            data = json.dumps(answer).encode()
+            if fault:
                 status, data = fault.status, fault.body.encode()
+            if status == 0:
+                return self.cut()
             self.head(status, len(data), {})
             self.wfile.write(data)
             return None

@@ -70,19 +70,13 @@ def labelled_pairs(draw: st.DrawFn) -> Pair:
 
 
 @settings(max_examples=60)
-@given(rows=st.lists(examples(), max_size=3))
-def test_examples_round_trip(rows: list[Example], tmp_path_factory: pytest.TempPathFactory) -> None:
-    file = tmp_path_factory.mktemp("examples") / "examples.jsonl"
+@given(rows=st.lists(examples(), max_size=3), pairs=st.lists(labelled_pairs(), max_size=3))
+def test_records_round_trip(rows: list[Example], pairs: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> None:
+    file = tmp_path_factory.mktemp("records") / "records.jsonl"
     assert write_jsonl(file, map(example_to_json, rows)) == len(rows)
     assert list(read_jsonl(file, example_from_json)) == rows
-
-
-@settings(max_examples=60)
-@given(rows=st.lists(labelled_pairs(), max_size=3))
-def test_pairs_round_trip(rows: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> None:
-    file = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
-    assert write_jsonl(file, map(pair_to_json, rows)) == len(rows)
-    assert list(read_jsonl(file, pair_from_json)) == rows
+    assert write_jsonl(file, map(pair_to_json, pairs)) == len(pairs)
+    assert list(read_jsonl(file, pair_from_json)) == pairs
 
 
 EXAMPLE: dict[str, Any] = {
@@ -114,14 +108,13 @@ BAD_EXAMPLES = {
     "malformed JSON": (b'{"id": "e2", ', "one JSON object a line", '{"id": "e2", '),
     "a number of 5,000 digits": (b'{"id": ' + b"9" * 5000 + b"}", "one JSON object a line", "digits"),
     "100,000 brackets": (b"[" * 100_000, "one JSON object a line", "recursion"),
-    "half of a surrogate pair": (
+    "half a sign": (
         line(EXAMPLE, documents=[{"title": "\ud83d", "text": "a"}]),
-        "'documents[0]': title: expected Unicode",
+        "'documents[0]': title: expected",
         "half",
     ),
     "two objects": (line(EXAMPLE) + line(EXAMPLE), "one JSON object a line", "Extra data"),
     "a list": (b"[1, 2]", "a JSON object", "list"),
-    "a number": (b"3", "a JSON object", "int"),
     "bad UTF-8": (line(EXAMPLE) + b"\xff", "UTF-8", "0xff"),
     "no id": (line({k: v for k, v in EXAMPLE.items() if k != "id"}), "'id': expected a value", "nothing"),
     "blank id": (line(EXAMPLE, id=" "), "some text", "' '"),
@@ -129,11 +122,7 @@ BAD_EXAMPLES = {
     "unknown language": (line(EXAMPLE, lang="xx"), "'en' or 'pl'", "'xx'"),
     "no documents": (line(EXAMPLE, documents=[]), "'documents': expected at least 1 entry", "list []"),
     "a document that is text": (line(EXAMPLE, documents=["Wisła"]), "'documents[0]': expected an object", "'Wisła'"),
-    "an empty document": (
-        line(EXAMPLE, documents=[{"title": "A", "text": "  "}]),
-        "key 'documents[0].text': expected some text",
-        "'  '",
-    ),
+    "an empty document": (line(EXAMPLE, documents=[{"text": "  "}]), "'documents[0].text': expected some text", "'  '"),
     "a score that is text": (line(EXAMPLE, documents=[{"text": "a", "score": "9"}]), "a number", "'9'"),
     "a score that is a truth value": (line(EXAMPLE, documents=[{"text": "a", "score": True}]), "a number", "True"),
     "documents that are text": (line(EXAMPLE, documents="Wisła"), "a list", "'Wisła'"),
@@ -142,37 +131,20 @@ BAD_EXAMPLES = {
     "citation that is a truth value": (with_statement(citations=[True]), "a whole number", "True"),
     "citation given twice": (with_statement(citations=[1, 1]), "each document once", "[1, 1]"),
     "altered_in past the end": (with_statement(altered_in=[5]), "'statements[0].altered_in': expected", "5"),
-    "evidence past the end": (
-        with_statement(evidence=[{"document": 4, "text": "a"}]),
-        "'statements[0].evidence': expected",
-        "4",
-    ),
-    "evidence without a document": (
-        with_statement(evidence=[{"text": "a"}]),
-        "evidence[0].document': expected",
-        "nothing",
-    ),
+    "evidence past the end": (with_statement(evidence=[{"document": 4, "text": "a"}]), "'statements[0].evidence'", "4"),
+    "evidence of no document": (with_statement(evidence=[{"text": "a"}]), "evidence[0].document': expected", "nothing"),
     "evidence that is text": (with_statement(evidence=["a"]), "an object", "'a'"),
     "an empty statement": (with_statement(text=""), "'statements[0].text': expected some text", "''"),
     "a statement that is text": (line(EXAMPLE, statements=["Wisła"]), "'statements[0]': expected an object", "'Wisła'"),
 }
 BAD_PAIRS = {
     "support_min alone": (line(PAIR, support_max=None), "both given or both null", "one of them"),
-    "support_max alone": (line(PAIR, support_min=None), "both given or both null", "one of them"),
     "min above max": (line(PAIR, support_min="full", support_max="none"), "<= support_max", "'full' > 'none'"),
     "half a sign in the context": (line(PAIR, context="a \ud83d"), "context: expected Unicode text", "half of"),
-    "half a sign in the statement": (
-        line(PAIR, statement="a \ud83d"),
-        "'statement': expected Unicode text",
-        "'a \\ud83d'",
-    ),
+    "half a sign in the statement": (line(PAIR, statement="a \ud83d"), "'statement': expected Unicode", "'a \\ud83d'"),
     "unknown level": (line(PAIR, support_max="most"), "none, partial or full", "'most'"),
     "evidence no list": (line(PAIR, evidence="S."), "a list", "'S.'"),
-    "evidence of no text": (line(PAIR, evidence=["S.", " "]), "some text", "' '"),
     "a level that is a number": (line(PAIR, support_min=0), "none, partial or full", "0"),
-    "no statement": (line({k: v for k, v in PAIR.items() if k != "statement"}), "'statement': expected", "nothing"),
-    "an empty document": (line(PAIR, documents=[{"text": ""}]), "'documents[0].text': expected", "''"),
-    "unknown language": (line(PAIR, lang="de"), "'en' or 'pl'", "'de'"),
 }
 
 

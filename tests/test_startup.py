@@ -9,6 +9,7 @@ from own_process import REPOSITORY, alone, imported
 
 LIGHT = {
     "train.py --help": (str(REPOSITORY / "train.py"), "--help"),
+    "eval.py --help": (str(REPOSITORY / "eval.py"), "--help"),
     "citeverifier --help": ("-m", "citeverifier", "--help"),
     "citeverifier score --help": ("-m", "citeverifier", "score", "--help"),
     "citeverifier serve --help": ("-m", "citeverifier", "serve", "--help"),
@@ -19,6 +20,7 @@ LIGHT = {
         "from citeverifier import CiteVerifier; from citeverifier.verifiers.keyword import Keyword;"
         "v = CiteVerifier(Keyword()); d = ['a b']; v.verify('a b [1].', d); v.cite('a b.', d); v.fix('a b [1].', d)",
     ),
+    "the server's app": ("-c", "import citeverifier.server.app, citeverifier.commands.serve"),
     "verifiers without a model": (
         "-c",
         "import citeverifier.verifiers.keyword, citeverifier.verifiers.bm25, "
@@ -34,5 +36,9 @@ LIGHT = {
 
 @pytest.mark.parametrize("command", LIGHT)
 def test_loads_no_torch(command: str, tmp_path: Path) -> None:
-    heavy = {"torch", "transformers", "accelerate", "datasets", "sklearn", "fastapi", "uvicorn", "mcp"}
+    heavy = {"torch", "transformers", "accelerate", "datasets", "sklearn"}
+    if command != "the server's app":
+        heavy |= {"fastapi", "uvicorn", "mcp"}
+    if command.endswith("py --help"):
+        heavy |= {"numpy", "matplotlib", "peft", "wandb"}
     assert imported(alone(tmp_path, *LIGHT[command])).isdisjoint(heavy)

@@ -7,25 +7,22 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from hydra import compose, initialize_config_dir
+from composing import composed
 
 from citeverifier.commands import paper
-from citeverifier.paths import configs_dir
 from data_gen.pipeline import run as make_data
 
 
 def config(*overrides: str) -> Any:
     """The road's config."""
-    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        return compose("paper", overrides=list(overrides))
+    return composed("paper", *overrides)
 
 
 def tiny_data(folder: Path) -> None:
     """The data steps of tiny, in this process."""
 
     def call(name: str, command: str) -> None:
-        with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-            make_data(compose("data_gen", overrides=shlex.split(command)[3:]))
+        make_data(composed("data_gen", *shlex.split(command)[3:]))
 
     paper._call = call
     road = config("size=tiny", f"output_dir={folder}", "limit.training=8", "limit.benchmark=4")

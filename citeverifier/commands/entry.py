@@ -13,12 +13,11 @@ from typing import Any
 import hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import InstantiationException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError
 
 from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
-from citeverifier.commands.errors import plain_errors
+from citeverifier.commands.errors import cause_of, plain_errors
 from citeverifier.commands.settings import check_settings
 from citeverifier.paths import configs_dir
 from citeverifier.processes import join, leave, one_console, started
@@ -42,7 +41,7 @@ def entry(config_name: str) -> Callable[[Callable[[DictConfig], None]], Callable
                 check_settings(config, config_name)
                 task(config)
             except Exception as error:
-                failed.append(f"{' '.join(HydraConfig.get().overrides.task)}: {_said(error)}")
+                failed.append(f"{' '.join(HydraConfig.get().overrides.task)}: {cause_of(error)}")
                 raise
 
         app = composed(plain_errors()(checked))
@@ -62,11 +61,6 @@ def entry(config_name: str) -> Callable[[Callable[[DictConfig], None]], Callable
         return main
 
     return decorate
-
-
-def _said(error: Exception) -> BaseException:
-    """What went wrong, without Hydra's words around it."""
-    return (error.__cause__ or error) if isinstance(error, InstantiationException) else error
 
 
 def language_of(path: Any) -> str:

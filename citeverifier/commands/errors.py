@@ -30,32 +30,35 @@ def plain_errors(hint: str = "") -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter's last flush fails
         raise SystemExit(BELOW) from None
     except Exception as error:
-        hydra: Any = sys.modules.get("hydra.errors")  # not imported for an error's sake
-        cause = error.__cause__ if hydra and isinstance(error, hydra.InstantiationException) else error
-        if _sweeping() or os.environ.get("HYDRA_FULL_ERROR") == "1" or not _is_mistake(cause):
+        cause, mode = cause_of(error), _hydra_mode()
+        if mode == "MULTIRUN" or os.environ.get("HYDRA_FULL_ERROR") == "1" or not _is_mistake(cause):
             raise
         message = f"{not_installed(cause.name)}{hint}" if isinstance(cause, ModuleNotFoundError) else cause
         if not isinstance(cause, _MISTAKES):
             message = f"a cache (SQLite) could not be read or written: {cause}. Is the disk full?"
-        where = "\n(HYDRA_FULL_ERROR=1 shows where)" if _in_hydra() else ""
+        where = "\n(HYDRA_FULL_ERROR=1 shows where)" if mode else ""
         print(f"error: {message}{where}", file=sys.stderr)
         raise SystemExit(getattr(cause, "exit_code", USAGE)) from None
 
 
-def _in_hydra() -> bool:
-    """Whether this is one of Hydra's programs."""
+# Neither Hydra nor SQLite is imported for an error's sake.
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """What went wrong, without Hydra's words around it."""
+    hydra: Any = sys.modules.get("hydra.errors")
+    return (error.__cause__ or error) if hydra and isinstance(error, hydra.InstantiationException) else error
+
+
+def _hydra_mode() -> str | None:
+    """RUN or MULTIRUN in one of Hydra's programs, else None."""
     core: Any = sys.modules.get("hydra.core.hydra_config")
-    return bool(core and core.HydraConfig.initialized())
+    return core.HydraConfig.get().mode.name if core and core.HydraConfig.initialized() else None
 
 
-def _sweeping() -> bool:
-    core: Any = sys.modules.get("hydra.core.hydra_config")
-    return _in_hydra() and core.HydraConfig.get().mode.name == "MULTIRUN"
-
-
-def _is_mistake(cause: BaseException | None) -> bool:
+def _is_mistake(cause: BaseException) -> bool:
     ours = isinstance(cause, ModuleNotFoundError) and (cause.name or "").partition(".")[0] == "citeverifier"
-    sqlite: Any = sys.modules.get("sqlite3")  # nor this
+    sqlite: Any = sys.modules.get("sqlite3")
     return isinstance(cause, _MISTAKES + ((sqlite.OperationalError,) if sqlite else ())) and not ours
 
 

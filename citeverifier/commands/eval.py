@@ -54,7 +54,7 @@ def run(config: DictConfig) -> Path:
         check_auditable(scheme)
     data = {"path": str(config.data.get("path", "")), "split": config.data.get("split")} | asdict(fingerprint(records))
     identity = _identity(config, data["sha256"], verifier)
-    fitting, identity["fit"] = noted(fitting_data(config, share_files=_needs_training(verifier)), records)
+    fitting, identity["fit"] = fitting_data(config, records, share_files=_needs_training(verifier))
     if config.resume and _finished(folder, identity, fitting):
         print(f"resume: {folder} holds this run already, skipped")
         return folder
@@ -118,61 +118,58 @@ def _dry_run(cost: Cost) -> str:
     return f"dry run: {cost.calls} calls, about {cost.tokens} prompt tokens{price}; nothing was sent"
 
 
-def fitting_data(config: DictConfig, *, share_files: bool = False) -> FittingData:
-    """What `fit` names. With `share_files` a file is divided into train and dev; else it is read whole."""
+def fitting_data(
+    config: DictConfig, tested: Sequence[Record], *, share_files: bool
+) -> tuple[FittingData, dict[str, str]]:
+    """What `fit` names, and what a run has read of it so far: a hash a role. It warns where that is tested, too.
+
+    With `share_files` a file is divided into train and dev; else it is read whole.
+    """
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import SourceSpec, read
+    from citeverifier.data.load import fingerprint
     from citeverifier.evaluation.run import dev_questions
     from citeverifier.evaluation.thresholds import FittingData
 
     specs = [SourceSpec.parse(spec) for spec in named(config)]
+    source = ", ".join(dict.fromkeys(spec.data for spec in specs))
+    groups = {record.group for record in tested}
+    hashes: dict[str, str] = {}
 
-    def records(role: str) -> list[Any]:
+    def records(role: str) -> list[Record]:
         found = [record for spec in specs for record in read(spec, role, config.lang, share_files=share_files)]
         if not found:
             raise ValueError(
                 f"lang={config.lang}: expected {role} records in that language in fit=[{source}], got none"
             )
-        return found
-
-    source = ", ".join(dict.fromkeys(spec.data for spec in specs))
-    ask = partial(dev_questions, seed=config.seed)
-    return FittingData(source, records, instantiate(config.pairs.build), ask, config.calibrate)
-
-
-def noted(data: FittingData, tested: Sequence[Record]) -> tuple[FittingData, dict[str, str]]:
-    """The same data, and what a run has read of it so far: a hash a role; it warns where that is tested, too."""
-    from dataclasses import replace
-
-    from citeverifier.data.load import fingerprint
-
-    hashes: dict[str, str] = {}
-    groups = {record.group for record in tested}
-
-    def records(role: str) -> Sequence[Record]:
-        found = data.read(role)
         if shared := groups & {record.group for record in found}:
             log.warning(
                 "fit=[%s]: expected other data than is tested, got %d of the %d groups tested, such as %r: the numbers "
-                "will be too good; name dev data with fit=[...]", data.source, len(shared), len(groups), min(shared),
+                "will be too good; name dev data with fit=[...]", source, len(shared), len(groups), min(shared),
             )  # fmt: skip
         hashes[role] = fingerprint(found).sha256
         return found
 
-    return replace(data, read=records), hashes
+    ask = partial(dev_questions, seed=config.seed)
+    return FittingData(source, records, instantiate(config.pairs.build), ask, config.calibrate), hashes
+
+
+def _inside(verifier: Any) -> list[Any]:
+    """The verifiers that a verifier asks."""
+    inner: list[Any] = []
+
+    def note(scorer: Any) -> Any:
+        inner.append(scorer)
+        return scorer
+
+    verifier.wrap(note)
+    return inner
 
 
 def _needs_training(verifier: Any) -> bool:
     """Whether the verifier, or one inside it, must be fitted on training pairs."""
-    inner: list[bool] = []
-
-    def note(scorer: Any) -> Any:
-        inner.append(_needs_training(scorer))
-        return scorer
-
-    verifier.wrap(note)
-    return getattr(verifier, "needs_training_pairs", False) or any(inner)
+    return getattr(verifier, "needs_training_pairs", False) or any(map(_needs_training, _inside(verifier)))
 
 
 def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:
@@ -193,15 +190,10 @@ def depends_on(verifier: Any) -> str:
     """What a verifier's scores depend on: its fingerprint, else its module's code, and that of the ones inside it."""
     import inspect
 
-    parts: list[str] = []
-
-    def note(scorer: Any) -> Any:
-        parts.append(depends_on(scorer))
-        return scorer
-
-    said = None if verifier.wrap(note) else verifier.fingerprint
-    parts.append(said or inspect.getsource(sys.modules[type(verifier).__module__]))
-    return hashlib.sha256("".join(parts).encode()).hexdigest()
+    inner = _inside(verifier)
+    said = None if inner else verifier.fingerprint
+    own = said or inspect.getsource(sys.modules[type(verifier).__module__])
+    return hashlib.sha256("".join([*map(depends_on, inner), own]).encode()).hexdigest()
 
 
 def _finished(folder: Path, identity: dict[str, Any], fitting: FittingData) -> bool:

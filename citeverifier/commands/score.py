@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -43,7 +43,8 @@ _STORE = 1 << 27  # bytes of Ray's object store on this machine: no rows pass th
 class ScoreJob:
     """What is scored, and how. Every worker makes a verifier of its own with `build`.
 
-    `threshold`: from where on a score decides true; None = no decisions.
+    `threshold`: from where on a score decides true; None = no decisions. `described`: all that scores depend on besides
+    the input, told in each file of scores.
     """
 
     files: list[Path]
@@ -52,6 +53,7 @@ class ScoreJob:
     level: Support
     threshold: float | None = None
     lang: str | None = None
+    described: Mapping[str, Any] = field(default_factory=dict)
 
     def scores_of(self, number: int) -> Path:
         """Where the scores of input file `number` go."""
@@ -69,16 +71,16 @@ def score(job: ScoreJob, verifier: Any, workers: int = 1, address: str | None = 
 
     if world_size() > 1:
         raise ValueError("citeverifier score: expected one process, got several; it starts its own with --workers N")
-    described = _described(job, verifier)
-    parts = _parts(job, described)
-    write_json(job.out / RUN, {"inputs": {str(source): path.name for source, path in parts.items()}, **described})
+    job = replace(job, described=_described(job, verifier))
+    parts = _parts(job)
+    write_json(job.out / RUN, {"inputs": {str(source): path.name for source, path in parts.items()}, **job.described})
     missing = {source: path for source, path in parts.items() if not path.is_file()}
     unread: list[str] = []
     with tqdm(desc="scoring", unit=" pairs") as bar:
         if workers == 1 and address is None:
-            unread += [_try_file(job, verifier, *each, described, bar.update) for each in missing.items()]
+            unread += [_try_file(job, verifier, *each, bar.update) for each in missing.items()]
         elif missing:
-            for done in _score_with_ray(job, described, missing, workers, address):
+            for done in _score_with_ray(job, missing, workers, address):
                 bar.update(done["pairs"])
                 unread.append(done["unread"])
     for leftover in job.out.glob("part-[0-9]*.parquet.[0-9]*.partial"):  # of runs that were killed
@@ -89,18 +91,16 @@ def score(job: ScoreJob, verifier: Any, workers: int = 1, address: str | None = 
 
 
 def score_file(
-    job: ScoreJob, verifier: Any, source: Path, path: Path, described: Mapping[str, Any],
-    progress: Callable[[int], Any] = lambda pairs: None, block: int = BLOCK,
-) -> None:  # fmt: skip
+    job: ScoreJob, verifier: Any, source: Path, path: Path, progress: Callable[[int], Any], block: int = BLOCK
+) -> None:
     """Score one input file, a block at a time; `progress` is told the rows of each.
 
-    Its scores carry, besides `described`, which input they are of and a hash of it. Raises RecordError where it cannot
-    be read.
+    Its scores also tell which input they are of, and a hash of it. Raises RecordError where it cannot be read.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    told = json.dumps({**described, "source": str(source), "sha256": digest(source)})
+    told = json.dumps({**job.described, "source": str(source), "sha256": digest(source)})
     schema = pa.schema(
         [("id", pa.string()), ("source", pa.string()), ("row", pa.int64()), ("score", pa.float64()),
          ("decision", pa.bool_()), ("reason", pa.string())], metadata={_TOLD: told},
@@ -113,12 +113,10 @@ def score_file(
     unfinished.replace(path)
 
 
-def _try_file(
-    job: ScoreJob, verifier: Any, source: Path, path: Path, described: Mapping[str, Any], progress: Callable[[int], Any]
-) -> str:
+def _try_file(job: ScoreJob, verifier: Any, source: Path, path: Path, progress: Callable[[int], Any]) -> str:
     """Score one input file; why it could not be read, else nothing."""
     try:
-        score_file(job, verifier, source, path, described, progress)
+        score_file(job, verifier, source, path, progress)
     except RecordError as error:
         return str(error)
     return ""
@@ -184,22 +182,21 @@ def _open_scores(path: Path) -> Iterator[Any]:
 class _RayWorker:
     """Scores the files it is given, with a verifier of its own; what stops it, it gives back as an error."""
 
-    def __init__(self, job: ScoreJob, described: Mapping[str, Any]) -> None:
-        self.job, self.described, self.verifier = job, described, job.build()
+    def __init__(self, job: ScoreJob) -> None:
+        self.job, self.verifier = job, job.build()
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         pairs: list[int] = []
         unread = error = ""
         try:
-            files = Path(row["source"]), Path(row["path"])
-            unread = _try_file(self.job, self.verifier, *files, self.described, pairs.append)
+            unread = _try_file(self.job, self.verifier, Path(row["source"]), Path(row["path"]), pairs.append)
         except (ValueError, OSError) as stopped:
             error = str(stopped)
         return {"pairs": sum(pairs), "unread": unread, "error": error}
 
 
 def _score_with_ray(
-    job: ScoreJob, described: Mapping[str, Any], missing: Mapping[Path, Path], workers: int, address: str | None
+    job: ScoreJob, missing: Mapping[Path, Path], workers: int, address: str | None
 ) -> Iterator[dict[str, Any]]:
     """Score files on a cluster (None: this machine); yields the `pairs` of each, or why it is `unread`."""
     for name, value in _QUIET_RAY.items():
@@ -220,7 +217,7 @@ def _score_with_ray(
             [{"source": str(source), "path": str(path)} for source, path in missing.items()],
             override_num_blocks=len(missing),
         ).map(
-            _RayWorker, fn_constructor_args=(job, described), num_gpus=min(1.0, there.get("GPU", 0) / workers),
+            _RayWorker, fn_constructor_args=(job,), num_gpus=min(1.0, there.get("GPU", 0) / workers),
             compute=ray.data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
         )  # fmt: skip
         for row in results.iter_rows():
@@ -295,7 +292,6 @@ def _build(verifier: str, model: str | None, settings: Sequence[str]) -> Any:
 
 
 def _described(job: ScoreJob, verifier: Any) -> dict[str, Any]:
-    """All that scores depend on besides the input."""
     from citeverifier.verifiers.cache import fingerprint_of
 
     return {
@@ -304,7 +300,7 @@ def _described(job: ScoreJob, verifier: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _parts(job: ScoreJob, described: Mapping[str, Any]) -> dict[Path, Path]:
+def _parts(job: ScoreJob) -> dict[Path, Path]:
     """The file of scores of each input: what is there stays, the rest take the numbers that are free, in order.
 
     Raises ValueError where the folder is none, holds an input, or scores of anything else.
@@ -315,14 +311,12 @@ def _parts(job: ScoreJob, described: Mapping[str, Any]) -> dict[Path, Path]:
         if source.resolve().is_relative_to(job.out.resolve()):
             raise ValueError(f"{job.out}: expected a folder without inputs, got that of {source}; name another folder")
     job.out.mkdir(parents=True, exist_ok=True)
-    made: dict[str, Path] = {}
-    for path in sorted(job.out.glob("part-*.parquet")):
-        made[_checked(path, described, {str(source) for source in job.files})] = path
+    made = {_checked(path, job): path for path in sorted(job.out.glob("part-*.parquet"))}
     free = (path for path in map(job.scores_of, count()) if path not in made.values())
     return {source: made.get(str(source)) or next(free) for source in job.files}
 
 
-def _checked(path: Path, described: Mapping[str, Any], sources: Collection[str]) -> str:
+def _checked(path: Path, job: ScoreJob) -> str:
     """The input that a file has the scores of, which is read once more: is it still what was scored?"""
     with _open_scores(path) as file:
         told: dict[str, Any] | None = json.loads((file.schema_arrow.metadata or {}).get(_TOLD, "null"))
@@ -331,12 +325,12 @@ def _checked(path: Path, described: Mapping[str, Any], sources: Collection[str])
             f"{path.parent}: expected an empty folder or one of this command, got {path.name}; name another folder"
         )
     source: str = told["source"]
-    if source not in sources:
+    if source not in map(str, job.files):
         raise ValueError(
             f"{path.parent}: expected scores of these inputs, got {path.name} with those of {source}; name it, too, or "
             f"another folder, or remove {path}"
         )
-    if other := [key for key in described if told.get(key) != described[key]]:
+    if other := [key for key, value in job.described.items() if told.get(key) != value]:
         raise ValueError(
             f"{path.parent} holds scores of another run: {', '.join(other)} differ ({path.parent / RUN} says what it "
             "was); name another folder, or remove this one"

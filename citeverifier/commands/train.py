@@ -23,12 +23,11 @@ def run(config: DictConfig) -> Trained:
     from hydra.utils import instantiate
 
     from citeverifier.commands.sources import training_data
-    from citeverifier.publishing import check_repo, check_tag, plan_push, push
+    from citeverifier.publishing import check_names, plan_push, push
     from citeverifier.training.build import fitted_to_gpu
 
     if config.hub.repo_id is not None:
-        check_repo(config.hub.repo_id)  # before hours of training, not after
-        check_tag(config.hub.tag)
+        check_names(config.hub.repo_id, config.hub.tag)  # before hours of training, not after
     options = instantiate(config.training, _convert_="all")  # checked before the data is read
     read = training_data(config)
     log.info("%s", str(read))

@@ -18,9 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-from hydra.core.override_parser.overrides_parser import OverridesParser
+from composing import composed, without_sweeps
 from in_process import run_program
 from llm_server import ScriptedServer, says, status
 from scripted_model import competent
@@ -30,7 +28,6 @@ from typer.testing import CliRunner
 from citeverifier.cli import app
 from citeverifier.commands import paper
 from citeverifier.commands.paper import commands, run
-from citeverifier.paths import configs_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
@@ -239,16 +236,8 @@ def test_every_command_is_one_that_its_program_takes(size: str, review: str, mon
         if words[0] == "citeverifier":
             continue
         assert words[:2] == ["python", "-m"], name
-        for overrides in _each_value([word for word in words[3:] if word != "-m"]):
-            with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-                compose(PROGRAMS[words[2]], overrides=overrides, return_hydra_config=True)
-
-
-def _each_value(words: list[str]) -> list[list[str]]:
-    """Overrides without sweeps in which each value of each sweep occurs."""
-    parsed = OverridesParser.create().parse_overrides(words)
-    values = [[run[0] for batch in BasicSweeper.split_arguments([one], None) for run in batch] for one in parsed]
-    return [[each[i % len(each)] for each in values] for i in range(max(map(len, values)))]
+        for overrides in without_sweeps([word for word in words[3:] if word != "-m"]):
+            composed(PROGRAMS[words[2]], *overrides)
 
 
 def test_what_is_asked_for_wrongly() -> None:

@@ -34,6 +34,13 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, ["score", *map(str, arguments), "--verifier", "keyword"])
 
 
+def refused(*arguments: str | Path) -> str:
+    """What is said of a run that ends with exit code 2."""
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    return done.stderr
+
+
 def start(folder: Path, *arguments: str, python: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     paths = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "tests")])
     return subprocess.Popen(
@@ -109,7 +116,7 @@ def test_scores_are_the_verifier_s_and_unscored_rows_say_why(
 def test_blocks_make_no_difference(corpus: Path, one: str, tmp_path: Path, block: int) -> None:
     job = ScoreJob([corpus / "0.parquet"], tmp_path, Keyword, Support.FULL)
     told: list[int] = []
-    score_file(job, Keyword(), job.files[0], job.scores_of(0), {}, told.append, block)
+    score_file(job, Keyword(), job.files[0], job.scores_of(0), told.append, block)
     assert max(told) == block
     assert [row | {"source": "0.parquet"} for row in scores(tmp_path)] == scores(corpus / "one")[:40]
 
@@ -149,18 +156,12 @@ def test_another_run_in_the_folder_is_refused(
     corpus: Path, one: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(corpus)
-    other = run(*FILES, "one", "--level", "partial")
-    assert other.exit_code == 2
-    assert "one holds scores of another run: level differ" in other.stderr
+    assert "one holds scores of another run: level differ" in refused(*FILES, "one", "--level", "partial")
+    assert "got part-00000.parquet with those of 0.parquet; name it, too" in refused(*FILES[1:], "one")
     out = tmp_path / "copy"
     shutil.copytree(corpus / "one", out)
     shutil.copy("0.parquet", out / "part-00000-000007.parquet")
-    strange = run(*FILES, out)
-    assert strange.exit_code == 2
-    assert "got part-00000-000007.parquet; name another folder" in strange.stderr
-    fewer = run(*FILES[1:], "one")
-    assert fewer.exit_code == 2
-    assert "got part-00000.parquet with those of 0.parquet; name it, too" in fewer.stderr
+    assert "got part-00000-000007.parquet; name another folder" in refused(*FILES, out)
 
 
 @pytest.mark.parametrize(
@@ -173,15 +174,13 @@ def test_another_run_in_the_folder_is_refused(
         (("--verifier", "nobody"), "--verifier nobody"),
         (("--verifier", "statement_only"), "must be fitted on data first"),
         (("--verifier", "top_k", "--setting", "verifier@verifier.scorer=keyword"), "selects from lists"),
-        (("--model", "x"), "has no model to load, got --model x"),
+        (("--verifier", "keyword", "--model", "x"), "has no model to load, got --model x"),
         (("--threshold", "5"), "Invalid value for '--threshold'"),
     ],
 )
 def test_a_wrong_option_is_said_at_the_start(corpus: Path, tmp_path: Path, options: tuple[str, ...], told: str) -> None:
-    arguments = ["score", str(corpus / "0.parquet"), str(tmp_path / "out"), "--verifier", "keyword", *options]
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 2
-    assert told in done.stderr
+    done = CliRunner().invoke(app, ["score", str(corpus / "0.parquet"), str(tmp_path / "out"), *options])
+    assert (done.exit_code, told in done.stderr) == (2, True), done.output
     assert "HYDRA_FULL_ERROR" not in done.stderr
     assert not (tmp_path / "out").exists()
 
@@ -198,17 +197,13 @@ def test_several_processes_of_a_launcher_are_refused(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
-    done = run(corpus / "0.parquet", tmp_path / "out")
-    assert done.exit_code == 2
-    assert "--workers N" in done.stderr
+    assert "--workers N" in refused(corpus / "0.parquet", tmp_path / "out")
 
 
 def test_a_run_that_scored_nothing_says_so_and_fails(tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text(json.dumps({"statement": "A fact.", "documents": [{"title": "T", "text": "A fact."}]}) + "\n")
-    done = run(file, tmp_path / "out")
-    assert done.exit_code == 2
-    assert "expected a pair that can be scored, got 1 records and none" in done.stderr
+    assert "expected a pair that can be scored, got 1 records and none" in refused(file, tmp_path / "out")
     summary = json.loads((tmp_path / "out" / "_summary.json").read_text())
     assert summary["first_bad_records"] == [f"{file}:1: key 'lang': expected a value, got nothing"]
 
@@ -226,9 +221,7 @@ def test_an_input_that_changed_after_it_was_scored_is_named(inputs: Path) -> Non
     assert run(*FILES, "out").exit_code == 0
     lines = (inputs / "b.jsonl").read_bytes()
     (inputs / "b.jsonl").write_bytes(lines.replace(b"broken", b"brokem"))
-    done = run(*FILES, "out")
-    assert done.exit_code == 2
-    assert f"b.jsonl has changed since it was scored; remove {Path('out/part-00003.parquet')}" in done.stderr
+    assert "b.jsonl has changed since it was scored; remove out/part-00003.parquet" in refused(*FILES, "out")
     (inputs / "b.jsonl").write_bytes(lines)
     (inputs / "a.jsonl").write_bytes(lines)
     made = {path: path.stat().st_mtime_ns for path in (inputs / "out").glob("part-*")}
@@ -258,10 +251,8 @@ def test_the_rest_is_scored_where_a_file_cannot_be_read(
     whole = (inputs / name.removesuffix(".gz")).read_bytes()
     (inputs / name).write_bytes(damage(whole))
     files = sorted({*FILES, name} - {"b.jsonl" if name.endswith(".gz") else ""})
-    done = run(*files, "out", "--workers", workers)
-    assert done.exit_code == 2
-    assert "1 of 4 files have no scores; repair them and start again:\n" in done.stderr
-    assert f"\n  {name}: {told}" in done.stderr
+    said = refused(*files, "out", "--workers", workers)
+    assert f"1 of 4 files have no scores; repair them and start again:\n  {name}: {told}" in said
     assert len(json.loads((inputs / "out" / "_summary.json").read_text())["unread"]) == 1
     assert len(list((inputs / "out").glob("part-*"))) == 3
     (inputs / name).write_bytes(gzip.compress(whole) if name.endswith(".gz") else whole)
@@ -271,9 +262,7 @@ def test_the_rest_is_scored_where_a_file_cannot_be_read(
 
 def test_a_mistyped_input_leaves_the_folder_free(inputs: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), "other.parquet")
-    done = run("other.parquet", "out")
-    assert done.exit_code == 2
-    assert "other.parquet: expected the columns statement and documents, got a" in done.stderr
+    assert "other.parquet: expected the columns statement and documents, got a" in refused("other.parquet", "out")
     assert run("0.parquet", "out").exit_code == 0
     assert {row["source"] for row in pq.read_table("out/part-00000.parquet").to_pylist()} == {"0.parquet"}
 
@@ -286,10 +275,9 @@ def test_damaged_scores_are_named_and_a_user_s_files_stay(inputs: Path) -> None:
     assert run(*FILES, "out").exit_code == 0
     assert (mine.exists(), killed.exists()) == (True, False)
     (inputs / "out" / "part-00002.parquet").write_bytes(b"PAR1")
-    done = run(*FILES, "out")
-    assert done.exit_code == 2
-    assert "part-00002.parquet: expected a parquet file that is whole" in done.stderr
-    assert "remove it, and the same command makes it again" in done.stderr
+    said = refused(*FILES, "out")
+    assert "part-00002.parquet: expected a parquet file that is whole" in said
+    assert "remove it, and the same command makes it again" in said
 
 
 @pytest.mark.parametrize(
@@ -302,9 +290,7 @@ def test_damaged_scores_are_named_and_a_user_s_files_stay(inputs: Path) -> None:
     ],
 )
 def test_what_is_no_folder_and_no_input_is_said(inputs: Path, arguments: tuple[str, ...], told: str) -> None:
-    done = run(*arguments)
-    assert done.exit_code == 2
-    assert told in done.stderr
+    assert told in refused(*arguments)
     assert not (inputs / "out").exists()
     assert not (inputs / "_run.json").exists()
 

@@ -33,7 +33,7 @@ class Short(Scorer):
         return f"{over} of {len(pairs)} premises are over {self.most} documents" if over else None
 
 
-def test_a_list_needs_a_selector(worked_example: Example) -> None:
+def test_a_list_needs_a_selector_and_pairs_a_scorer(worked_example: Example) -> None:
     message = (
         "scheme=cite_list: needs a verifier that selects from a list, got keyword, which scores pairs; use one of "
         r"listwise, (.*, )?threshold, top_k \(verifier.scorer="
@@ -41,12 +41,8 @@ def test_a_list_needs_a_selector(worked_example: Example) -> None:
     with pytest.raises(ValueError, match=message):
         check_served(CiteList(), Keyword(), [worked_example])
     check_served(CiteList(), TopK(Keyword()), [worked_example])
-
-
-def test_pairs_need_a_scorer(worked_example: Example) -> None:
-    with pytest.raises(
-        ValueError, match=r"scheme=merged: needs .* scores pairs, got top_k\(keyword\).* bm25, .*keyword"
-    ):
+    message = r"scheme=merged: needs .* scores pairs, got top_k\(keyword\).* bm25, .*keyword"
+    with pytest.raises(ValueError, match=message):
         check_served(Merged(), TopK(Keyword()), [worked_example])
     check_served(Merged(), Keyword(), [worked_example])
 

@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
+from composing import composed
 from hydra.errors import InstantiationException
 from omegaconf import OmegaConf
 
-import citeverifier.commands.entry  # noqa: F401  (the configs' resolvers)
 from citeverifier.commands.sources import SourceSpec, TrainingData, check_records, read, training_data
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
 from citeverifier.data.splits import split_of
 from citeverifier.evaluation.schemes.pairs import Pairs
 from citeverifier.evaluation.schemes.separate import Separate
-from citeverifier.paths import configs_dir
 from citeverifier.records import Document, Example, Pair, example_to_json, pair_to_json, write_jsonl
 
 BUILD = partial(ordinal_pairs, context_share=0.0)
@@ -47,21 +45,12 @@ def test_parse(spec: Any, source: SourceSpec) -> None:
     assert SourceSpec.parse(spec) == source
 
 
-def test_a_source_without_data_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"a mapping with key 'data', got \{'weight': 2\}"):
-        SourceSpec.parse({"weight": 2})
-
-
 # --- read --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("role", ["train", "dev", "test"])
-@pytest.mark.parametrize("lang", ["en", "pl", "all"])
-def test_a_name_gives_the_split_of_the_role(role: str, lang: str) -> None:
+@pytest.mark.parametrize(("role", "lang"), [("train", "en"), ("dev", "pl"), ("test", "all")])
+def test_a_name_gives_the_split_of_the_role_and_settings_win(role: str, lang: str) -> None:
     assert read(SourceSpec("mini"), role, lang) == load_mini(role, lang)
-
-
-def test_settings_of_the_source_win() -> None:
     assert read(SourceSpec("mini", settings={"split": "test"}), "train", "en") == load_mini("test", "en")
 
 
@@ -102,8 +91,7 @@ def test_settings_for_training_hold_for_dev_and_not_for_test(real_data: Path) ->
 
 def gathered(sources: Sequence[Any], dev: Sequence[Any] | None = None, lang: str = "en", **data: Any) -> TrainingData:
     given = {"sources": sources, "dev": dev, "held_out": [], "dev_limit": None} | data
-    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        config = compose("train", ["pairs.build.context_share=0.0"])
+    config = composed("train", "pairs.build.context_share=0.0")
     OmegaConf.set_struct(config, False)
     return training_data(OmegaConf.merge(config, {"lang": lang, "data": given}))
 
@@ -151,6 +139,7 @@ def test_a_source_too_small_for_a_part_of_its_own_is_trained_on_where_another_ha
         ("mini", {}, "data.sources: expected a list, data.sources=[mini], got 'mini'"),
         (["mini"], {"dev": "mini"}, "data.dev: expected a list, data.dev=[mini], got 'mini'"),
         ([], {}, "data.sources: expected at least one source"),
+        ([{"weight": 2}], {}, "expected a name, a path or a mapping with key 'data', got {'weight': 2}"),
         ([{"data": "mini", "limit": 0}], {}, "mini: limit: expected at least 1, or null for all, got 0"),
         ([{"data": "mini", "weight": -1}], {}, "mini: weight: expected a number from 0 on, got -1"),
         ([{"data": "mini", "weight": None}], {}, "mini: weight: expected a number from 0 on, got None"),
@@ -230,24 +219,17 @@ def test_weights_and_limits_are_per_source(file: Path) -> None:
     assert {pair.weight for pair in whole.train} == {1.0}
 
 
-def test_two_parts_of_one_source_both_count_as_dev() -> None:
-    data = gathered(["mini"], [{"data": "mini", "lang": "en"}, {"data": "mini", "lang": "pl"}], lang="all")
-    assert data.dev == [*BUILD(load_mini("dev", "en")), *BUILD(load_mini("dev", "pl"))]
-    assert [(dev["data"], dev["records"]) for dev in data.report["dev"]] == [("mini", 15), ("mini", 15)]
-
-
-def test_dev_can_be_limited() -> None:
-    whole, limited = gathered(["mini"], ["mini"]), gathered(["mini"], ["mini"], dev_limit=40)
-    assert 40 <= len(limited.dev) < len(whole.dev)
-    assert limited.report["dev_pairs"] == len(limited.dev)
+def test_two_parts_of_one_source_count_as_dev_and_may_be_limited() -> None:
+    english, polish = ({"data": "mini", "lang": lang} for lang in ("en", "pl"))
+    whole = gathered(["mini"], [english, polish], lang="all")
+    assert whole.dev == [*BUILD(load_mini("dev", "en")), *BUILD(load_mini("dev", "pl"))]
+    assert [(dev["data"], dev["records"]) for dev in whole.report["dev"]] == [("mini", 15), ("mini", 15)]
+    limited = gathered(["mini"], [english, polish], lang="all", dev_limit=40)
+    assert 40 <= len(limited.dev) == limited.report["dev_pairs"] < len(whole.dev)
     assert {pair.id for pair in limited.dev} < {pair.id for pair in whole.dev}
-
-
-def test_a_dev_source_may_have_a_limit_of_its_own() -> None:
-    polish = {"data": "mini", "lang": "pl"}
-    data = gathered(["mini"], [{"data": "mini", "lang": "en", "limit": 40}, polish], lang="all")
-    english, in_polish = ([pair for pair in data.dev if pair.lang == lang] for lang in ("en", "pl"))
-    assert 40 <= len(english) < len(in_polish) == len(list(BUILD(load_mini("dev", "pl"))))
+    one = gathered(["mini"], [english | {"limit": 40}, polish], lang="all")
+    assert [pair for pair in one.dev if pair.lang == "pl"] == [pair for pair in whole.dev if pair.lang == "pl"]
+    assert 40 <= len([pair for pair in one.dev if pair.lang == "en"]) < len(whole.dev) / 2
 
 
 # --- languages and records of eval.py ---------------------------------------------------------------------------------
@@ -259,13 +241,10 @@ def config(lang: str, limit: int | None = None) -> Any:
     return OmegaConf.create(settings)
 
 
-def test_schemes_take_examples_in_the_language() -> None:
+def test_schemes_take_examples_in_the_language_and_a_limit_of_these() -> None:
     mini: list[Any] = load_mini("test")
     assert check_records(Separate(), mini, config("pl")) == load_mini("test", "pl")
     assert check_records(Separate(), mini, config("all")) == mini
-
-
-def test_a_limit_is_of_records_in_the_language() -> None:
     mixed: list[Any] = [*load_mini("train", "en"), *load_mini("test", "pl")]
     for limit in (1, 20):
         chosen = check_records(Separate(), mixed, config("pl", limit))
@@ -278,13 +257,9 @@ def test_pairs_takes_pairs_and_makes_them_of_examples(pairs: list[Pair]) -> None
     assert made == list(ordinal_pairs(load_mini("test", "pl")))
 
 
-def test_pairs_for_another_scheme_are_an_error(pairs: list[Pair]) -> None:
-    with pytest.raises(
-        ValueError, match=r"scheme=separate: expected examples .* got pairs from mine\.jsonl; .*scheme=pairs or"
-    ):
+def test_records_of_another_form_or_language_are_an_error(pairs: list[Pair]) -> None:
+    told = r"scheme=separate: expected examples .* got pairs from mine\.jsonl; .*scheme=pairs or .*data\.form=examples"
+    with pytest.raises(ValueError, match=told):
         check_records(Separate(), list(pairs), config("en"))
-
-
-def test_nothing_in_the_language_is_an_error() -> None:
     with pytest.raises(ValueError, match="lang=pl: expected records in that language, got none of 25"):
         check_records(Separate(), list(load_mini("test", "en")), config("pl"))

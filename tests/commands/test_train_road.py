@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from composing import composed
 from hub_folders import hotpotqa_row, hub_folder
-from hydra import compose, initialize_config_dir
 from in_process import run_program
 from llm_server import ScriptedServer
 from scripted_model import by_llm, competent
@@ -18,7 +18,6 @@ from tiny_models import herbert_backbone
 
 from citeverifier.commands.train import run as train
 from citeverifier.models.checkpoint import read_config
-from citeverifier.paths import configs_dir
 from data_gen.pipeline import run as make_data
 
 HUB = "hotpotqa/hotpot_qa"
@@ -36,9 +35,8 @@ def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogC
     def go(experiment: str, *overrides: str, backbone: Path | None = None) -> dict[str, Any]:
         caplog.clear()
         words = [f"+experiment={experiment}", f"backbone.name={backbone or tiny('bert')}", *SHORT, *overrides]
-        with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-            config = compose("train", overrides=words)
-        report = json.loads((train(config).folder / "training.json").read_text(encoding="utf-8"))
+        trained = train(composed("train", *words))
+        report = json.loads((trained.folder / "training.json").read_text(encoding="utf-8"))
         first = next(r.getMessage() for r in caplog.records if r.name.startswith("citeverifier"))
         return {"first line": first, "kinds": report["kinds"], **report["data"]}
 
@@ -46,9 +44,8 @@ def trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogC
 
 
 def data_gen(*overrides: str, out: str = "outputs/data/training") -> None:
-    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        few = "pipeline.recipes.ordinal.sizes={*: 300}"
-        make_data(compose("data_gen", overrides=["pipeline=training", few, f"output_dir={out}", *overrides]))
+    few = "pipeline.recipes.ordinal.sizes={*: 300}"
+    make_data(composed("data_gen", "pipeline=training", few, f"output_dir={out}", *overrides))
 
 
 def test_hotpotqa_as_the_hub_has_it_trains_herbert_which_is_then_measured_in_polish(

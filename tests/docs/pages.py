@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-from hydra.core.override_parser.overrides_parser import OverridesParser
-
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
@@ -59,13 +56,6 @@ def commands(page: Path) -> Iterator[list[str]]:
             words = words[: words.index(end)] if end in words else words
         if words:
             yield words
-
-
-def without_sweeps(overrides: list[str]) -> list[list[str]]:
-    """Command lines without sweeps in which each value of each sweep occurs."""
-    parsed = OverridesParser.create().parse_overrides(overrides)
-    values = [[run[0] for batch in BasicSweeper.split_arguments([one], None) for run in batch] for one in parsed]
-    return [[each[i % len(each)] for each in values] for i in range(max(map(len, values), default=1))]
 
 
 def links(page: Path) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from composing import without_sweeps
 from in_process import run_program
 from llm_server import ScriptedServer, says
 from rating_cases import annotation, citebench
@@ -20,7 +21,7 @@ from citeverifier.cli import app
 from citeverifier.data.mini import load_mini
 from citeverifier.records import example_to_json, write_jsonl
 
-from .pages import ROOT, commands, without_sweeps
+from .pages import ROOT, commands
 
 COMMANDS = list(commands(ROOT / "docs" / "papers.md"))
 PROGRAMS = {"eval.py": "eval", "train.py": "train", "citeverifier-rate": "rate"}

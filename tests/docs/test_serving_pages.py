@@ -9,26 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
+from composing import composed
+from hydra.utils import instantiate
 from tiny_models import tiny_checkpoint
-from typer.testing import CliRunner
 
-from citeverifier.cli import app
-from citeverifier.paths import configs_dir
-
-DOCS = Path(__file__).parents[2] / "docs"
+from .pages import ROOT, commands
+from .pages import blocks as all_blocks
 
 
 def blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
-
-
-def commands(page: str, program: str) -> list[list[str]]:
-    """The arguments of every command line of a program in the page's shell blocks."""
-    lines = "\n".join(blocks(page, "bash")).replace("\\\n", " ").splitlines()
-    indented = re.findall(r"^    (\S.*)$", (DOCS / page).read_text(encoding="utf-8"), re.MULTILINE)
-    split = [shlex.split(line, comments=True) for line in [*lines, *indented] if line.startswith(program)]
-    return [words[len(program.split()) :] for words in split]
+    return [block.text for block in all_blocks(ROOT / "docs" / page) if block.language == language]
 
 
 @pytest.fixture
@@ -62,12 +52,8 @@ def test_late_interaction_s_code_runs(tiny: Any, tmp_path: Path, monkeypatch: py
     assert together[0] >= alone.max() - 1e-5  # the best match of either document
     exec(ranking, shared)
     ranker = shared["ranker"]
-    assert (
-        ranker.similarity(
-            ranker.encode_query(shared["documents"][:1]), ranker.encode_document(shared["documents"])
-        ).argmax()
-        == 0
-    )
+    asked, ranked = ranker.encode_query(shared["documents"][:1]), ranker.encode_document(shared["documents"])
+    assert ranker.similarity(asked, ranked).argmax() == 0
 
 
 def test_the_published_checkpoint_loads(checkpoint: Path) -> None:
@@ -77,36 +63,11 @@ def test_the_published_checkpoint_loads(checkpoint: Path) -> None:
     assert found["verifier"].config.shape == "cross_encoder"
 
 
-def test_the_push_commands_are_taken(checkpoint: Path) -> None:
-    given = commands("publish.md", "citeverifier push")
-    assert len(given) == 6
-    for words in given:
-        for name in ("outputs/eval/a", "outputs/eval/b"):
-            (checkpoint.parent / Path(name).relative_to("outputs")).mkdir(parents=True, exist_ok=True)
-        dry = [word for word in words if word != "--dry-run"]
-        done = CliRunner().invoke(app, ["push", *dry, "--dry-run"])
-        if "--results" in words:  # empty folders
-            assert "no metrics.json below" in done.output
-        else:
-            assert done.exit_code == 0, done.output
-
-
-@pytest.mark.parametrize(("page", "count"), [("serve_elsewhere.md", 1), ("publish.md", 1)])
-def test_the_train_commands_compose(page: str, count: int) -> None:
-    given = commands(page, "python train.py")
-    assert len(given) == count
-    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        for words in given:
-            assert compose("train", overrides=words).output_dir == "outputs/cross_encoder"
-
-
-def test_the_eval_commands_compose(checkpoint: Path) -> None:
-    from hydra.utils import instantiate
-
-    given = commands("serve_elsewhere.md", "python eval.py")
+def test_the_eval_commands_make_verifiers(checkpoint: Path) -> None:
+    found = commands(ROOT / "docs" / "serve_elsewhere.md")
+    given = [words[2:] for words in found if words[:2] == ["python", "eval.py"]]
     assert len(given) == 2
-    with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-        verifiers = [instantiate(compose("eval", overrides=words).verifier, _convert_="all") for words in given]
+    verifiers = [instantiate(composed("eval", *words).verifier, _convert_="all") for words in given]
     assert [verifier.api for verifier in verifiers] == ["score", "predict"]
     assert {verifier.limit for verifier in verifiers} == {512}
 

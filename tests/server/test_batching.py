@@ -29,7 +29,7 @@ class Doubling:
 
 def started(ask: Doubling, **options: Any) -> Batcher:
     """A batcher that is busy with a first job, so that what comes next waits together."""
-    batcher = Batcher(ask, **({"wait": 0.0, "pairs": 100, "limit": 50} | options))
+    batcher = Batcher(ask, **options)
     batcher.submit(QueuedRequest("first", [0], 1))
     assert ask.reached.wait(10)
     return batcher
@@ -49,24 +49,14 @@ def test_jobs_that_wait_are_asked_together_by_kind_and_get_their_own_results() -
     assert batcher.close(10)
 
 
-def test_a_batch_ends_at_its_number_of_pairs() -> None:
+def test_a_batch_ends_at_its_number_of_pairs_and_a_cancelled_job_is_not_asked() -> None:
     ask = Doubling()
     batcher = started(ask, pairs=4)
-    futures = [batcher.submit(QueuedRequest("a", [n], 2)) for n in range(5)]
+    futures = [batcher.submit(QueuedRequest("a", [n], 2)) for n in range(7)]
+    assert futures[5].cancel()
     ask.gate.set()
-    assert [future.result(10) for future in futures] == [[0], [2], [4], [6], [8]]
-    assert [items for _, items in ask.calls[1:]] == [[0, 1], [2, 3], [4]]
-    assert batcher.close(10)
-
-
-def test_a_cancelled_job_is_not_asked() -> None:
-    ask = Doubling()
-    batcher = started(ask)
-    gone, kept = (batcher.submit(QueuedRequest("a", [n], 1)) for n in (1, 2))
-    assert gone.cancel()
-    ask.gate.set()
-    assert kept.result(10) == [4]
-    assert [items for _, items in ask.calls] == [[0], [2]]
+    assert [future.result(10) for future in (*futures[:5], futures[6])] == [[0], [2], [4], [6], [8], [12]]
+    assert [items for _, items in ask.calls[1:]] == [[0, 1], [2, 3], [4], [6]]
     assert batcher.close(10)
 
 

@@ -56,8 +56,7 @@ def arrived(address: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("timeout", "numbers", "status"),
-    [("0.5", [signal.SIGTERM], 504), ("60", [signal.SIGINT, signal.SIGINT], 503)],
+    ("timeout", "numbers", "status"), [("0.5", [signal.SIGTERM], 504), ("60", [signal.SIGINT, signal.SIGINT], 503)]
 )
 def test_what_is_not_done_in_time_is_counted_and_the_exit_is_clean(
     timeout: str, numbers: list[signal.Signals], status: int

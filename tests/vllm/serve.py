@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-import tiny_chat
-import tiny_classifier
+import tiny_served
 
 PATIENCE = 900.0  # seconds for a server to come up; about 60 on an idle machine of two cores
 
@@ -39,9 +38,9 @@ class Model:
 
 
 SERVERS = (
-    Model("CITEVERIFIER_VLLM_URL", tiny_chat.build, "tiny", ("--max-model-len", "2048")),
+    Model("CITEVERIFIER_VLLM_URL", tiny_served.chat, "tiny", ("--max-model-len", "2048")),
     Model(
-        "CITEVERIFIER_VLLM_SCORE_URL", tiny_classifier.build, "tiny-verifier",
+        "CITEVERIFIER_VLLM_SCORE_URL", tiny_served.classifier, "tiny-verifier",
         ("--runner", "pooling", "--dtype", "float32"),
     ),
 )  # fmt: skip

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
+from composing import composed
 
-from citeverifier.paths import configs_dir
 from data_gen.pipeline import run
 
 pytestmark = pytest.mark.vllm
@@ -25,8 +24,7 @@ def pipeline(vllm_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ]  # fmt: skip
 
     def go(*more: str) -> Path:
-        with initialize_config_dir(str(configs_dir()), version_base="1.3"):
-            return run(compose("data_gen", overrides=[*overrides, *more]))
+        return run(composed("data_gen", *overrides, *more))
 
     return go
 
