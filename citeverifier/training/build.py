@@ -145,7 +145,7 @@ def freeze(encoder: Any, embeddings: bool, layers: int) -> None:
 
 
 def attention_of(options: TrainingOptions) -> str:
-    """The attention to train with: as asked for, else what measured faster (benchmarks/training_step.py).
+    """The attention to train with: as asked for, else what measured faster (docs/performance.md).
 
     On a CPU SDPA's backward pass is the slow one; on a GPU SDPA is faster both ways.
     """
