@@ -286,3 +286,56 @@ def test_spans_stand_in_order_in_the_text(text: str) -> None:
     assert starts == sorted(starts)
     owned = [run for statement in answer.statements for run in statement.runs]
     assert sorted([*owned, *answer.stray], key=lambda run: run.start) == list(answer.plain.runs)
+
+
+BLOCKS = """\
+The Oder is long [1]. It is so [2].
+- It is so [1]
+* **It is.** So [1]
+| a | b [1] |
+|---|---|
+```
+## Sources
+[1] Oder, Wikipedia
+[2] It was so, as it is.
+[2]
+No.
+It is so,
+and [2] so
+> It was [3].
+<br>
+---
+Sources: [1]
+    x = 1
+  - It was [1].
+These are:
+**About it**
+1. It is so [1].
+states that it is [1]
+<think>
+a: b
+[1, 2
+3]
+(see
+[1])
+`x[1]
+===
+[^1]: A book.""".splitlines()
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(BLOCKS), st.sampled_from(["\n", "\n\n", " "])), max_size=20).map(
+        lambda parts: "".join(map("".join, parts))
+    ),
+    st.lists(st.integers(0, 300), max_size=3),
+)
+def test_what_is_settled_is_read_once(text: str, cuts: list[int]) -> None:
+    before = None
+    for end in [*sorted(cuts), len(text)]:
+        before = read_answer(text[:end], 5, "en", before)
+        assert before == read_answer(text[:end], 5, "en")
+
+
+def test_a_block_is_settled_when_another_one_followed_it() -> None:
+    text = "It is so [1].\n\nIt was so [2].\n\nIt"
+    assert text[read_answer(text, 2, "en").settled :] == "It was so [2].\n\nIt"
