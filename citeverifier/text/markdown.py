@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, takewhile, zip_longest
 from typing import Literal
 
-from citeverifier.text.markers import BREAK, TARGET, Span, is_apart, marker_pattern
+from citeverifier.text.markers import BREAK, TARGET, Span, is_apart, marker_regex
 
 Kind = Literal["paragraph", "item", "heading", "cell"]
 
@@ -263,7 +263,6 @@ def _read_inside(text: str, block: Block, closed: list[Span], signs: list[Span])
 
 def _marks(match: re.Match[str]) -> bool:
     """Whether what is raised, or a link, is a citation marker, or a link's text is one ("[[1]](target)")."""
-    marker = re.compile(marker_pattern(), re.IGNORECASE)
-    whole = marker.match(match.string, match.start())
+    whole = marker_regex().match(match.string, match.start())
     said = match.groupdict().get("said", "")
-    return (whole is not None and whole.end() == match.end()) or marker.fullmatch(said) is not None
+    return (whole is not None and whole.end() == match.end()) or marker_regex().fullmatch(said) is not None

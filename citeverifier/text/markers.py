@@ -90,6 +90,12 @@ def marker_pattern() -> str:
 
 
 @cache
+def marker_regex() -> re.Pattern[str]:
+    """`marker_pattern`, compiled."""
+    return re.compile(marker_pattern(), re.IGNORECASE)
+
+
+@cache
 def _begun_marker() -> re.Pattern[str]:
     """The beginning of a marker, perhaps within a label, or of what is put around one."""
     known = words_of_all("marker_labels") | words_of_all("place_words") | words_of_all("marker_joins") | {"nr", "no"}
@@ -179,7 +185,7 @@ def find_markers(text: str, count: int, skip: Sequence[Span] = (), start: int = 
     what lies between, too.
     """
     markers: list[Marker] = []
-    for match in re.compile(marker_pattern(), re.IGNORECASE).finditer(text, start):
+    for match in marker_regex().finditer(text, start):
         if is_apart(skip, *match.span()):
             marker = Marker(*match.span(), *_numbers(match.group(), count))
             joined = markers and marker.positions and _DASH.fullmatch(text, markers[-1].end, marker.start)

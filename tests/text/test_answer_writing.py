@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from answer_texts import answers
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -72,49 +73,7 @@ def test_wrong_number_of_entries_and_wrong_positions_are_errors() -> None:
         write_answer(answer, [(2,)])
 
 
-PROSE = st.sampled_from(
-    ["According to the documents, it rained", "It rained, as stated in document 2", "Document 2 states that ",
-     "states that it rained", "found it slow", "I hope so", "Dr. Smith met prof. Nowak", "It rained a lot in **1997**",
-     "See [it](http://a.b/c)", "Zażółć gęślą jaźń", "`x[1]`", "http://a.org/[1]", "He said so",
-     "| a", "```\nx [1]\n```\n"]
-)  # fmt: skip
-ENDS = st.sampled_from(
-    [
-        ". ",
-        ".\n\n",
-        "\n- ",
-        "\n",
-        "",
-        ", ",
-        '." ',
-        "!",
-        "\n## ",
-        "\n> ",
-        " | ",
-        ".**",
-        " .",
-        "(",
-        " and ",
-        " (see ",
-        ")",
-        "**",
-        "-",
-        "<sup>",
-        "</sup>",
-        "(http://a.b)",
-        "<br>",
-        "; ",
-    ]
-)
-MARKS = st.lists(st.integers(0, 6).map(str) | st.sampled_from(["2-4", "1†source"]), min_size=1, max_size=3).map(
-    lambda items: f"[{', '.join(items)}]"
-)
-TEXTS = st.lists(
-    st.one_of(PROSE, ENDS, MARKS, MARKS.map(lambda mark: f" {mark}"), st.just("【3】")), max_size=14
-).map("".join) | st.text("[]()【】0123,-–† .\nab`*|#>", max_size=40)  # fmt: skip
-
-
-@given(TEXTS)
+@given(answers())
 @example("[1] [2]")
 def test_the_same_citations_change_nothing(text: str) -> None:
     answer = read_answer(text, 5, "en")
@@ -128,7 +87,7 @@ def test_code_ends_at_as_many_backticks_as_it_began_with() -> None:
         assert len(read_answer(text, 5, "en").points) == points
 
 
-@given(TEXTS, st.data())
+@given(answers().filter(lambda text: ")(" not in text), st.data())  # "[2](a)(b)": with another marker b is its target
 def test_outside_the_markers_every_byte_stays(text: str, data: st.DataObject) -> None:
     answer = read_answer(text, 5, "en")
     wanted = st.none() | st.lists(st.integers(0, 4), max_size=3)
