@@ -70,7 +70,7 @@ class PointReader:
         """The closings that the chunk brings; `last` says that the answer ends with it."""
         self.text += chunk
         self._ended = last
-        offset = max(0, self._seen - 5)  # a raised marker is told by what stands before it
+        offset = max(0, self._seen - len("</sup>"))  # a raised marker is told by what stands before it
         for marker in find_markers(self.text[offset:], self.count):
             start = offset + marker.start
             if start < self.closed:

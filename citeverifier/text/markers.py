@@ -24,7 +24,8 @@ SPACES = " \t\u00a0"
 # Signs with which a marker, or what is put around it, may begin.
 OPENING = ("[", "【", "［", "(", "<", "<sup", "*", "\\")
 TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # of a link, perhaps with a title
-_RAISED = r"(?:(?<=[^\W\d_]{4})|(?<=[^\W\d_]{4} )|(?<=[.,;:!?)\"”’])|(?<=[.,;:!?)\"”’] ))"  # "m<sup>2</sup>" is a unit
+# What stands before a raised marker; "m<sup>2</sup>" is a unit.
+_RAISED = r"(?:(?<=[^\W\d_]{4})|(?<=[^\W\d_]{4} )|(?<=[.,;:!?)\"”’])|(?<=[.,;:!?)\"”’] )|(?<=</sup>))"
 # Like a marker, but mostly something else: "(1)" (not where it counts a list's items), "¹", "^1^".
 _UNREAD = re.compile(
     rf"(?<=\S)[{SPACES}]*(\((\d{{1,3}})\))(?=[.,;:!?]|\s*\Z)|{_RAISED}(([⁰¹²³⁴-⁹]{{1,3}})(?!\w)|\^(\d{{1,3}})\^)"

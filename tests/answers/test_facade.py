@@ -39,10 +39,7 @@ def verifier() -> CiteVerifier:
         (([ANSWER], {0: DOCUMENTS}), "documents: expected a list with an entry for each answer, got dict"),
         (("Cats \ud83d [1].", DOCUMENTS), "answer: expected Unicode text, got half of a surrogate pair"),
         ((ANSWER, ["\ud83d"]), "documents[0]: text: expected Unicode text, got half of a surrogate pair"),
-        (
-            ([ANSWER], [DOCUMENTS], ["\ud83d"]),
-            "answer 0: question: expected Unicode text, got half of a surrogate pair",
-        ),
+        (([ANSWER], [["a"]], ["\ud83d"]), "answer 0: question: expected Unicode text, got half of a surrogate pair"),
     ],
 )
 def test_what_a_method_cannot_take_is_said(

@@ -111,11 +111,8 @@ def test_uncited_bad_and_stray_markers(verifier: CiteVerifier) -> None:
 def test_markers_stand_where_their_statement_is_cited(verifier: CiteVerifier) -> None:
     answer = "Cats sleep. [Doc 3, 9]\n\n[2] says that the Vistula river is long.\n\n`code [1]` is short (Source 1)."
     result = verifier.verify(answer, DOCUMENTS)
-    assert [[answer[m.start : m.end] for m in statement.markers] for statement in result.statements] == [
-        ["[Doc 3, 9]"],
-        ["[2]"],
-        ["(Source 1)"],
-    ]
+    marked = [[answer[m.start : m.end] for m in statement.markers] for statement in result.statements]
+    assert marked == [["[Doc 3, 9]"], ["[2]"], ["(Source 1)"]]
     assert result.statements[1].markers[0].end < result.statements[1].start
     [marker] = result.to_dict()["statements"][0]["markers"]
     assert marker == {"start": 12, "end": 22, "documents": [3], "unknown": [9]}

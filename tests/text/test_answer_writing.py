@@ -87,7 +87,19 @@ def test_code_ends_at_as_many_backticks_as_it_began_with() -> None:
         assert len(read_answer(text, 5, "en").points) == points
 
 
-@given(answers().filter(lambda text: ")(" not in text), st.data())  # "[2](a)(b)": with another marker b is its target
+# None that is another kind of text without its markers ("[1]## Sources", "<sup>1</sup>").
+PIECES = (
+    "According to the documents, it rained¦It rained, as stated in document 2¦Document 2 states that ¦"
+    "states that it rained¦found it slow¦I hope so¦Dr. Smith met prof. Nowak¦It rained a lot in **1997**¦"
+    "See [it](http://a.b/c)¦Zażółć gęślą¦`x[1]`¦http://a.org/[1]¦He said so¦| a¦```\nx [1]\n```\n¦"
+    '. ¦.\n\n¦\n- ¦\n¦, ¦." ¦!¦\n## ¦\n> ¦ | ¦.**¦ .¦(¦ and ¦ (see ¦)¦**¦-¦<sup>¦</sup>¦(http://a.b)¦<br>¦; ¦'
+    "[1]¦ [2]¦[3, 0]¦ [2-4, 6]¦[5][1]¦[1†source]¦【3】¦[4]¦[1]¦[2]¦ [1, 2]"
+)
+SIGNS = "[]()【】0123,-–† .\nab`*|#>"
+TEXTS = st.lists(st.sampled_from(PIECES.split("¦")), max_size=14).map("".join) | st.text(SIGNS, max_size=40)
+
+
+@given(TEXTS.filter(lambda text: ")(" not in text), st.data())  # of "[2](a)(b)" b would be another marker's target
 def test_outside_the_markers_every_byte_stays(text: str, data: st.DataObject) -> None:
     answer = read_answer(text, 5, "en")
     wanted = st.none() | st.lists(st.integers(0, 4), max_size=3)

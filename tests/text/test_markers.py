@@ -48,6 +48,7 @@ SHAPES = [
     ("It is settled<sup>2, 3</sup>.", "It is settled.", [(1, 2)]),
     ("It is so.<sup>2</sup>", "It is so.", [(1,)]),
     ("It is settled <sup>2</sup>.", "It is settled.", [(1,)]),
+    ("It is settled<sup>1</sup><sup>2</sup>.", "It is settled.", [(0,), (1,)]),
     ("It is so [2](https://a.b/c_(d)).", "It is so.", [(1,)]),
     ("It is so [[2]](https://a.b).", "It is so.", [(1,)]),
     ("It is so [^2].", "It is so.", [(1,)]),
