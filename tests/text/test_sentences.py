@@ -34,10 +34,8 @@ Tom pod red. Jana Kowalskiego ma 300 stron.
 Dyrektorem był prof. nadzw. UW Adam Lis.
 Zgodnie z § 5. Regulaminu termin minął.
 Miasto założono ok. 1200 r. | Mieszkało w nim 300 osób.
-Urodził się w 1950 r. | Zmarł w 2010 r.
 Powstał w XIV w. | Został zburzony w XVII w.
 Firma powstała w 2001 r. | Zatrudnia 50 osób.
-Kupił jabłka, gruszki itd. | Potem poszedł do domu.
 Kosztuje 5 tys. zł. | Cena rośnie.
 Spółka Alfa sp. z o.o. Kraków przegrała proces.
 Bank Beta S.A. w Krakowie ogłosił upadłość.
@@ -56,6 +54,8 @@ Adam Mickiewicz (ur. 24 grudnia 1798 r. w Zaosiu, zm. 26 listopada 1855 r. w Kon
 Zakład produkował meble, okna itp. | Zatrudniał 20 osób.
 W 966 r. n.e. Mieszko I przyjął chrzest.
 Cezar zginął w 44 r. p.n.e. | Zabili go senatorowie.
+Kupił jabłka, gruszki itd. | Potem poszedł do domu.
+W III w. p.n.e. Rzym walczył z Kartaginą.
 Budowa trwała od 1920 do 1925 r. | Kosztowała 2 mln zł.
 O godz. 15. Jan wyszedł z domu.
 Szkoła Podstawowa nr 5 im. Jana Pawła II powstała w 1970 r. | Uczy się w niej 400 dzieci.
@@ -77,7 +77,6 @@ Na przełomie XIX i XX w. Łódź była wielkim miastem.
 Przed 1914 r. Galicja należała do Austrii.
 Dnia 3 maja 1791 r. Sejm uchwalił konstytucję.
 Latem 1944 r. Armia Krajowa wszczęła powstanie.
-Zbudowano go w 1905 r. | Ma 30 m wysokości.
 Sklep otwarto o godz. 8. | Klientów było niewielu.
 Zginęło 5 tys. Polaków i 3 tys. Ukraińców.
 Miasto liczy 40 tys. | W okolicy mieszka drugie tyle.
@@ -92,7 +91,6 @@ Koncert dał zespół pod dyr. Jana Lisa.
 Album wydano 5 maja 2001 r. | Krytycy go chwalili.
 Wisła, ang. Vistula, płynie przez Kraków.
 Temperatura wynosi śr. 15 stopni.
-W III w. p.n.e. Rzym walczył z Kartaginą.
 Miasto upadło w III w. p.n.e. | Rzymianie je odbudowali.
 Podczas 63. Konkursu Eurowizji wystąpiło 40 państw.
 Zabytki pochodzą z XII w. | Kościół jest z XV w. | Oba są otwarte.
@@ -114,9 +112,6 @@ See No. 5 and Fig. 2 in Sec. 3 for details.
 The first bout was Ali vs. Frazier in 1971.
 He lived in St. Louis near Mt. Everest Road.
 Lt. Col. Smith led the U.S. Army there.
-It opened at 5 p.m. | Nobody came.
-The show starts at 8 p.m. on Monday.
-He moved to the U.S. | He died there.
 He worked for Acme Inc. | She worked for Beta Co. in Ohio.
 J. R. R. Tolkien wrote it on Jan. 5, 1937.
 John Smith (b. 1950, d. 1990) was a painter.
