@@ -151,7 +151,7 @@ def _insert(answer: ReadAnswer, point: FactualPoint, style: Style, positions: Se
 def _is_free(answer: ReadAnswer, place: int) -> bool:
     """Whether markers put there can be taken out again without a trace, and are none of a code's or link's."""
     before, following = answer.text[place - 1 : place], answer.text[place : place + 1]
-    joins = before.isspace() or following.isalnum() or following in tuple("([【„“\"'«") or before == following == "`"
+    joins = before.isspace() or following.isalnum() or following in tuple("([【„“\"'«`")
     return not joins and not _joins(answer, place) and is_apart(answer.closed, place, place)
 
 

@@ -44,6 +44,7 @@ def bare(text: str, count: int) -> str:
         ('He said "it is so."', [(0,)], 'He said "it is so." [1]'),
         ("A was [1] and B is.", [None, (1,)], "A was [1] and B is [2]."),
         ("See https://x.org/a.", [(0,)], "See https://x.org/a [1]."),
+        ("It is [so.]`", [(0,)], "It is [so.]` [1]"),
         ("It is so .```\nx\n```\n", [(0,), None], "It is so .``` [1]\nx\n```\n"),
         ("It is so [1], [2].", [(0, 2)], "It is so [1], [3]."),
         ("It is so [1], [2].", [(0,)], "It is so [1]."),
