@@ -62,6 +62,7 @@ class PointReader:
         self.count, self.lang, self.question = count, lang, question or ""
         self.text = ""
         self.closed = 0  # everything before is decided
+        self._answer: ReadAnswer | None = None  # what was read at the last closing
         self._ended = False
         self._seen = 0  # no marker begins between `closed` and here
 
@@ -69,7 +70,7 @@ class PointReader:
         """The closings that the chunk brings; `last` says that the answer ends with it."""
         self.text += chunk
         self._ended = last
-        offset = max(0, self._seen - 5)  # a raised marker is told by what stands before it
+        offset = max(0, self._seen - len("</sup>"))  # a raised marker is told by what stands before it
         for marker in find_markers(self.text[offset:], self.count):
             start = offset + marker.start
             if start < self.closed:
@@ -79,7 +80,9 @@ class PointReader:
                 self._seen = start
                 return
             text = self.text[:end]
-            answer = read_answer(text, self.count, self.lang or guess_language(f"{self.question}\n{text}"))
+            lang = self.lang or guess_language(f"{self.question}\n{text}")
+            before = self._answer if self._answer and self._answer.lang == lang else None
+            answer = self._answer = read_answer(text, self.count, lang, before)
             self.closed = self._seen = end
             yield Closing(answer, tuple(point for point in answer.points if point.run and point.run.end > start))
         self._seen = self._may_begin(self.closed)

@@ -135,20 +135,8 @@ def _parts(trial: Trial) -> list[Trial]:
 
 def _characters(said: Sequence[Span], gold: Sequence[Span]) -> tuple[int, int, int]:
     """(in both, marked, gold), in characters, each counted once."""
-    said, gold = _merged(said), _merged(gold)
-    both = sum(max(0, min(end, last) - max(start, first)) for start, end in said for first, last in gold)
-    return both, sum(end - start for start, end in said), sum(last - first for first, last in gold)
-
-
-def _merged(spans: Sequence[Span]) -> list[Span]:
-    """The same characters in spans that do not overlap."""
-    merged: list[Span] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return merged
+    marked_places, gold_places = ({place for span in spans for place in range(*span)} for spans in (said, gold))
+    return len(marked_places & gold_places), len(marked_places), len(gold_places)
 
 
 def _measures(name: str, sums: Floats) -> dict[str, Estimate]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
 from citeverifier.text.asides import LONGEST, goes_on, is_aside, lead_in, lead_out, leads_up
@@ -20,7 +20,7 @@ from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, is_apart, remove_markers
 from citeverifier.text.sentences import CLOSERS, ends_sentence, sentence_spans, sentences
-from citeverifier.text.source_list import names_sources, source_lists
+from citeverifier.text.source_list import may_list, names_sources, source_lists
 from citeverifier.text.words import words
 
 _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
@@ -79,7 +79,8 @@ class ReadAnswer:
     """An answer that may cite `count` documents, read; `text` is the original.
 
     `asides`: spans of uncited sentences that tell nothing of the subject. `stray`: runs of markers that belong to no
-    statement. `closed`: spans in which nothing is read or written.
+    statement. `closed`: spans in which nothing is read or written. `settled`: however the text goes on, what stands
+    before is read so, and changes nothing behind.
     """
 
     text: str
@@ -90,6 +91,7 @@ class ReadAnswer:
     stray: tuple[MarkerRun, ...]
     closed: tuple[Span, ...]
     plain: Unmarked
+    settled: int = field(compare=False)
 
     @property
     def points(self) -> tuple[FactualPoint, ...]:
@@ -101,15 +103,24 @@ class ReadAnswer:
         return self.plain.span(statement.at + start, statement.at + end)
 
 
-def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
-    """Read an answer in a known language whose documents are `count`; no text is an error."""
-    markdown = read_markdown(text)
+def read_answer(text: str, count: int, lang: str, before: ReadAnswer | None = None) -> ReadAnswer:
+    """Read an answer in a known language whose documents are `count`; no text is an error.
+
+    `before`: what a beginning of the same answer was read as; only what was not settled there is read.
+    """
+    start = before.settled if before else 0
+    markdown = read_markdown(text, start)
     listed = source_lists(text, markdown.blocks)
     blocks = [block for block in markdown.blocks if is_apart(listed, block.start, block.end)]
     closed = tuple(sorted([*(span for span in markdown.closed if is_apart(listed, *span)), *listed]))
-    plain = remove_markers(text, count, closed, markdown.signs)
+    plain = remove_markers(text, count, closed, markdown.signs, start)
     statements: list[ReadStatement] = []
     asides: list[Span] = []
+    if before:
+        plain = before.plain.followed_by(plain, start)
+        closed = (*(span for span in before.closed if span[0] < start), *closed)
+        statements += [statement for statement in before.statements if statement.start < start]
+        asides += [span for span in before.asides if span[0] < start]
     for block in _pieces(blocks, plain):
         for sentence, runs in _sentences(plain, lang, block):
             if not runs and _is_bold_lead(text, plain.span(*sentence), block):
@@ -129,7 +140,31 @@ def read_answer(text: str, count: int, lang: str) -> ReadAnswer:
     asides = sorted([*asides, *((statement.start, statement.end) for statement in bare)])
     owned = {run.start for statement in statements for run in statement.runs}
     stray = tuple(run for run in plain.runs if run.start not in owned)
-    return ReadAnswer(text, count, lang, tuple(statements), tuple(asides), stray, closed, plain)
+    settled = _settled(text, blocks, plain) or start
+    return ReadAnswer(text, count, lang, tuple(statements), tuple(asides), stray, closed, plain, settled)
+
+
+def _settled(text: str, blocks: Sequence[Block], plain: Unmarked) -> int:
+    """The last line that begins a paragraph or item of its own, now complete; 0 where none does.
+
+    It depends on nothing before where it is not indented and has words, and no marker, break or list of sources reaches
+    over its beginning. Before it all is settled, but where a file's properties may yet end ("---").
+    """
+    if text.lstrip().startswith("---"):
+        return 0
+    for block, following in reversed(list(pairwise(blocks))):
+        line = text.rfind("\n", 0, block.start) + 1
+        place = plain.place(line)
+        if (
+            block.kind in ("paragraph", "item")
+            and not text[line].isspace()
+            and "<" not in text[line : block.start] + text[block.end : following.start]
+            and _says(_plain(plain, block))
+            and plain.origins[max(0, place - 1) : place + 1] == tuple(range(max(0, line - 1), line + 1))
+            and not may_list(text[block.start : block.end].partition("\n")[0])
+        ):
+            return line
+    return 0
 
 
 def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
@@ -167,7 +202,7 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
     low, high = (bisect_left(plain.runs, place, key=lambda run: run.start) for place in (block.start, block.end))
     runs = plain.runs[low:high] if spans else ()
     begun = {place for run in runs if (place := _behind_stop(plain.text, plain.place(run.start), last)) is not None}
-    subjects = {place for run in runs if _is_subject(plain.text, first, place := plain.place(run.start), begun, lang)}
+    subjects = {p for run in runs if _is_subject(plain.text, (first, last), p := plain.place(run.start), begun, lang)}
     begun |= {_text_from(plain.text, place) for place in subjects}
     spans = [part for span in spans for part in _cut_at(plain.text, span, begun)]
     owned: list[list[MarkerRun]] = [[] for _ in spans]
@@ -192,12 +227,13 @@ def _behind_stop(text: str, place: int, last: int) -> int | None:
     return stop.end() if text[stop.end() - 1].isspace() or text[stop.end()].isupper() else None
 
 
-def _is_subject(text: str, first: int, place: int, begun: Container[int], lang: str) -> bool:
+def _is_subject(text: str, block: Span, place: int, begun: Container[int], lang: str) -> bool:
     """Whether a run that stood at `place` begins a sentence: "It is so. [2] states that ...", "[1]. [2] doubts it"."""
+    first, last = block
     begins = _text_from(text, place)
-    if not text[begins : begins + 1].islower() or not ends_sentence(text[max(first, place - LONGEST) : place]):
+    said = text[begins : min(last, begins + LONGEST)]
+    if not said[:1].islower() or not ends_sentence(text[max(first, place - LONGEST) : place]):
         return False
-    said = text[begins : begins + LONGEST]
     if begins in begun or lead_in(said, lang) > 0:
         return True
     if not goes_on(said):

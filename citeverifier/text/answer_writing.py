@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, groupby
 from typing import TypeVar
 
@@ -150,7 +151,7 @@ def _insert(answer: ReadAnswer, point: FactualPoint, style: Style, positions: Se
 def _is_free(answer: ReadAnswer, place: int) -> bool:
     """Whether markers put there can be taken out again without a trace, and are none of a code's or link's."""
     before, following = answer.text[place - 1 : place], answer.text[place : place + 1]
-    joins = before.isspace() or following.isalnum() or following in tuple("([【„“\"'«") or before == following == "`"
+    joins = before.isspace() or following.isalnum() or following in tuple("([【„“\"'«`")
     return not joins and not _joins(answer, place) and is_apart(answer.closed, place, place)
 
 
@@ -170,8 +171,15 @@ def _grouped_like(style: Style, other: Style) -> Style:
 
 def _run_style(text: str, run: MarkerRun) -> Style:
     """How a run is printed; `after_stop` stays unset."""
-    first, *others = run.markers
-    printed = [_PRINTED.fullmatch(text, marker.start, marker.end) for marker in run.markers]
+    before, markers = spaces_before(text, run.start), run.markers
+    gap = " " if not before or text[before - 1] == "\n" else text[before : run.start]
+    between = text[markers[0].end : markers[1].start] if len(markers) > 1 else ""
+    return _style(gap, between, tuple(text[marker.start : marker.end] for marker in markers))
+
+
+@lru_cache(maxsize=1024)  # most runs of an answer look alike
+def _style(gap: str, between: str, markers: tuple[str, ...]) -> Style:
+    printed = [_PRINTED.fullmatch(marker) for marker in markers]
     said = "".join(without_places(each["said"]) for each in printed if each)
     opening, inside, closing, around = (
         printed[0].group("opening", "said", "closing", "around") if printed[0] else ("[", "", "]", "")
@@ -181,8 +189,6 @@ def _run_style(text: str, run: MarkerRun) -> Style:
     suffix = re.search(r"(?:†[^,;\d]*|\^)(?=[,;]|\Z)", inside)
     comma = re.search(rf"\s*{separator()}\s*", said, re.IGNORECASE)
     dash = re.search(rf"\d\s*({DASH})\s*\D*\d", re.sub(r"†[^,;]*", "", said))
-    before = spaces_before(text, run.start)
-    between = text[first.end : others[0].start] if others else ""
     return Style(
         opening=opening,
         closing=closing + re.sub(TARGET, "", around),
@@ -191,13 +197,14 @@ def _run_style(text: str, run: MarkerRun) -> Style:
         separator=comma.group() if comma else ", " if dash else None,
         between="" if re.search(r"[-–—]", between) else between,
         dash=dash[1] if dash else None,
-        gap=" " if not before or text[before - 1] == "\n" else text[before : run.start],
+        gap=gap,
     )
 
 
 def _behind_stop(text: str, run: MarkerRun) -> bool | None:
     """Whether a run stands behind a full stop (True) or before it (False)."""
-    if text[: run.start].rstrip(SPACES).rstrip(_CLOSERS)[-1:] in tuple(_ENDS):
+    before = text[text.rfind("\n", 0, run.start) + 1 : run.start]
+    if before.rstrip(SPACES).rstrip(_CLOSERS)[-1:] in tuple(_ENDS):
         return True
     return False if text[run.end : run.end + 1] in tuple(_ENDS) else None
 

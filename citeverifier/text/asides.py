@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 
 from citeverifier.records import LANGUAGES
@@ -29,17 +28,17 @@ def lead_in(text: str, lang: str, marker: int | None = None) -> int:
     if marker is not None and 0 < marker < min(len(text), LONGEST):
         said, rest = text[:marker].rstrip(), text[marker:].lstrip(" ,")
         if re.search(r"\w", rest) and (
-            known.opening.fullmatch(said) or (known.place.fullmatch(said) and known.verb.match(rest))
+            known["opening"].fullmatch(said) or (known["place"].fullmatch(said) and known["verb"].match(rest))
         ):
             end = len(text) - len(rest)
-    while (match := known.lead_in.match(text, end, end + LONGEST)) and re.search(r"\w", text[match.end() :]):
+    while (match := known["lead_in"].match(text, end, end + LONGEST)) and re.search(r"\w", text[match.end() :]):
         end = match.end()
     return end
 
 
 def lead_out(text: str, lang: str) -> int:
     """How many characters at a sentence's end say only where its claim is from (", according to the documents.")."""
-    match = _patterns(lang).lead_out.search(text, max(0, len(text) - LONGEST))
+    match = _patterns(lang)["lead_out"].search(text, max(0, len(text) - LONGEST))
     return len(text) - match.start() if match and re.search(r"\w", text[: match.start()]) else 0
 
 
@@ -47,16 +46,16 @@ def leads_up(text: str) -> bool:
     """Whether, in any language, a text before a marker only leads up to it: "However,", "According to Smith"."""
     said = text.strip(" ,:*_\n")
     return any(
-        pattern.fullmatch(said)
+        known[before].fullmatch(said)
         for known in map(_patterns, LANGUAGES)
-        for pattern in (known.introduction, known.opening, known.place, known.attribution)
+        for before in ("introduction", "opening", "place", "attribution")
     )
 
 
 def goes_on(text: str) -> bool:
     """Whether, in any language, what is behind a marker is the verb of what is before: "A study [1] found ..."."""
     said = text.lstrip()
-    return said[:1].islower() and any(known.predicate.match(said) for known in map(_patterns, LANGUAGES))
+    return said[:1].islower() and any(known["predicate"].match(said) for known in map(_patterns, LANGUAGES))
 
 
 def is_aside(text: str, lang: str) -> bool:
@@ -65,10 +64,10 @@ def is_aside(text: str, lang: str) -> bool:
     said = _SIGNS.sub("", text).strip(_QUOTES)
     if len(said) > LONGEST:
         return False
-    if known.whole.fullmatch(said):
+    if known["whole"].fullmatch(said):
         return True
-    told = known.nothing.match(said) or (None if _names(said) else known.begin.match(said))
-    return told is not None and not known.claim.search(said, told.end())
+    told = known["nothing"].match(said) or (None if _names(said) else known["begin"].match(said))
+    return told is not None and not known["claim"].search(said, told.end())
 
 
 def _names(text: str) -> bool:
@@ -77,29 +76,12 @@ def _names(text: str) -> bool:
     return any(word[0].isdigit() or (word[0].isupper() and word not in ("I", "AI")) for word in others)
 
 
-@dataclass(frozen=True)
-class _Patterns:
+@cache
+def _patterns(lang: str) -> dict[str, re.Pattern[str]]:
     """`whole` asides; how others `begin`; `nothing` is told there, unless a `claim` follows. Before a marker stand an
     `introduction` ("However,"), an `opening` ("According to"), or a `place` ("In") where a `verb` follows. A
     `predicate` is the verb of what stands there. An `attribution` may name anybody ("According to Smith").
     """
-
-    lead_in: re.Pattern[str]
-    lead_out: re.Pattern[str]
-    whole: re.Pattern[str]
-    begin: re.Pattern[str]
-    nothing: re.Pattern[str]
-    claim: re.Pattern[str]
-    introduction: re.Pattern[str]
-    opening: re.Pattern[str]
-    place: re.Pattern[str]
-    verb: re.Pattern[str]
-    predicate: re.Pattern[str]
-    attribution: re.Pattern[str]
-
-
-@cache
-def _patterns(lang: str) -> _Patterns:
     part = {
         kind: _any(spelt) for kinds in (language(lang).lead_ins, language(lang).asides) for kind, spelt in kinds.items()
     }
@@ -127,20 +109,21 @@ def _patterns(lang: str) -> _Patterns:
         f"(?:{part['intros']}[^,;:]*,|{part['openings']} {sources})? ?{part['speaks']}(?!,? (?:that|że|iż)\\b)",
         f"{part['offers']}[^;:]*, ?{part['offered']}",
     )
-    return _Patterns(*map(_compiled, (
-        f" ?{softened}(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
-        f" ?[,;(–—] ?(?:{'|'.join(lead_outs)}) ?\\)?[.!…]*$",
-        f"{softened}{part['whole']}[.!…]*",
-        f"{softened}{part['begins']}",
-        f"{softened}(?:\\w[^:;.]{{0,40}}: )?(?:{'|'.join(nothing)})",  # "Price: The documents do not say."
-        f"[;:] ?\\w|\\b{part['contrasts']}",  # "..., but it is 1,047 km long"
-        f"{part['introductions']}(?:,? {part['introductions']})*",
-        f"{softened}{part['openings']}(?: {sources})?(?: (?:{joins}))?",
-        f"{softened}{part['places']}(?: {sources})?",
-        part["verbs"],
-        f"(?:{part['adverbs']} )?{part['predicates']}",
-        f"{softened}{part['attributions']}(?: [^\\s,;:]+){{1,8}}",
-    )))  # fmt: skip
+    patterns = {
+        "lead_in": f" ?{softened}(?:{'|'.join(lead_ins)})(?!\\w)[ ,]*",
+        "lead_out": f" ?[,;(–—] ?(?:{'|'.join(lead_outs)}) ?\\)?[.!…]*$",
+        "whole": f"{softened}{part['whole']}[.!…]*",
+        "begin": f"{softened}{part['begins']}",
+        "nothing": f"{softened}(?:\\w[^:;.]{{0,40}}: )?(?:{'|'.join(nothing)})",  # "Price: The documents do not say."
+        "claim": f"[;:] ?\\w|\\b{part['contrasts']}",  # "..., but it is 1,047 km long"
+        "introduction": f"{part['introductions']}(?:,? {part['introductions']})*",
+        "opening": f"{softened}{part['openings']}(?: {sources})?(?: (?:{joins}))?",
+        "place": f"{softened}{part['places']}(?: {sources})?",
+        "verb": part["verbs"],
+        "predicate": f"(?:{part['adverbs']} )?{part['predicates']}",
+        "attribution": f"{softened}{part['attributions']}(?: [^\\s,;:]+){{1,8}}",
+    }
+    return {name: _compiled(pattern) for name, pattern in patterns.items()}
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

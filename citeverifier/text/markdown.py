@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import islice, takewhile, zip_longest
 from typing import Literal
 
-from citeverifier.text.markers import BREAK, TARGET, Span, is_apart, marker_pattern
+from citeverifier.text.markers import BREAK, TARGET, Span, is_apart, marker_regex
 
 Kind = Literal["paragraph", "item", "heading", "cell"]
 
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r"(`{3,}(?![^\n]*`)|~{3,})")  # "```code``` in a line" opens none
 _QUOTE = re.compile(r"(?:[ \t]{0,3}>[ \t]?)+")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
@@ -80,9 +81,9 @@ class Markdown:
     signs: tuple[Span, ...]
 
 
-def read_markdown(text: str) -> Markdown:
-    """The blocks of a Markdown text; no input is an error."""
-    lines = _Lines(text)
+def read_markdown(text: str, start: int = 0) -> Markdown:
+    """The blocks of a Markdown text from a line's `start` on; no input is an error."""
+    lines = _Lines(text, start)
     for block in lines.blocks:
         _read_inside(text, block, lines.closed, lines.signs)
     signs = _apart(lines.signs)
@@ -131,7 +132,7 @@ class _Line:
 class _Lines:
     """Reads line by line; the last block may be `open`: what follows goes on with it."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, start: int) -> None:
         self.text = text
         self.blocks: list[Block] = []
         self.closed: list[Span] = []
@@ -139,11 +140,10 @@ class _Lines:
         self.open = self.in_list = self.in_table = False
         self.fence: tuple[int, str] | None = None  # where code begins, and the sign that it ends with
         self.rows = 0
-        preamble = _PREAMBLE.match(text)
-        begin = preamble.end() if preamble else 0
-        if begin:
-            self.closed.append((0, begin))
-        lines = [self._line(match) for match in re.compile(r"[^\n]*\n|[^\n]+").finditer(text, begin)]
+        if start == 0 and (preamble := _PREAMBLE.match(text)):
+            start = preamble.end()
+            self.closed.append((0, start))
+        lines = [self._line(match) for match in _LINE.finditer(text, start)]
         for line, following in zip_longest(lines, lines[1:]):
             self._read(line, following)
         if self.fence:
@@ -263,7 +263,6 @@ def _read_inside(text: str, block: Block, closed: list[Span], signs: list[Span])
 
 def _marks(match: re.Match[str]) -> bool:
     """Whether what is raised, or a link, is a citation marker, or a link's text is one ("[[1]](target)")."""
-    marker = re.compile(marker_pattern(), re.IGNORECASE)
-    whole = marker.match(match.string, match.start())
+    whole = marker_regex().match(match.string, match.start())
     said = match.groupdict().get("said", "")
-    return (whole is not None and whole.end() == match.end()) or marker.fullmatch(said) is not None
+    return (whole is not None and whole.end() == match.end()) or marker_regex().fullmatch(said) is not None

@@ -24,7 +24,8 @@ SPACES = " \t\u00a0"
 # Signs with which a marker, or what is put around it, may begin.
 OPENING = ("[", "【", "［", "(", "<", "<sup", "*", "\\")
 TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # of a link, perhaps with a title
-_RAISED = r"(?:(?<=[^\W\d_]{4})|(?<=[^\W\d_]{4} )|(?<=[.,;:!?)\"”’])|(?<=[.,;:!?)\"”’] ))"  # "m<sup>2</sup>" is a unit
+# What stands before a raised marker; "m<sup>2</sup>" is a unit.
+_RAISED = r"(?:(?<=[^\W\d_]{4})|(?<=[^\W\d_]{4} )|(?<=[.,;:!?)\"”’])|(?<=[.,;:!?)\"”’] )|(?<=</sup>))"
 # Like a marker, but mostly something else: "(1)" (not where it counts a list's items), "¹", "^1^".
 _UNREAD = re.compile(
     rf"(?<=\S)[{SPACES}]*(\((\d{{1,3}})\))(?=[.,;:!?]|\s*\Z)|{_RAISED}(([⁰¹²³⁴-⁹]{{1,3}})(?!\w)|\^(\d{{1,3}})\^)"
@@ -87,6 +88,12 @@ def marker_pattern() -> str:
         rf"{_RAISED}<sup>\s*{number}{rest}</sup>",
     )
     return rf"(?:{'|'.join(shapes)})(?:{TARGET})?"
+
+
+@cache
+def marker_regex() -> re.Pattern[str]:
+    """`marker_pattern`, compiled."""
+    return re.compile(marker_pattern(), re.IGNORECASE)
 
 
 @cache
@@ -159,6 +166,12 @@ class Unmarked:
         """The offset in the text of what stands at `original`; of what was taken out, that of what follows."""
         return bisect_left(self.origins, original)
 
+    def followed_by(self, rest: Unmarked, start: int) -> Unmarked:
+        """What stands before `start` in the original, then the `rest`, which begins there."""
+        end = self.place(start)
+        runs = (*(run for run in self.runs if run.start < start), *rest.runs)
+        return Unmarked(self.text[:end] + rest.text, runs, self.origins[:end] + rest.origins)
+
 
 def is_apart(spans: Sequence[Span], start: int, end: int) -> bool:
     """Whether none of the spans (in order, apart) reaches into start to end."""
@@ -166,14 +179,14 @@ def is_apart(spans: Sequence[Span], start: int, end: int) -> bool:
     return not before or spans[before - 1][1] <= start
 
 
-def find_markers(text: str, count: int, skip: Sequence[Span] = ()) -> list[Marker]:
-    """The markers of a text whose answer may cite `count` documents, in order.
+def find_markers(text: str, count: int, skip: Sequence[Span] = (), start: int = 0) -> list[Marker]:
+    """The markers from `start` on of a text whose answer may cite `count` documents, in order.
 
     In the spans of `skip` (in order, apart) nothing is a marker: code, links. The second marker of "[1]-[3]" points to
     what lies between, too.
     """
     markers: list[Marker] = []
-    for match in re.finditer(marker_pattern(), text, re.IGNORECASE):
+    for match in marker_regex().finditer(text, start):
         if is_apart(skip, *match.span()):
             marker = Marker(*match.span(), *_numbers(match.group(), count))
             joined = markers and marker.positions and _DASH.fullmatch(text, markers[-1].end, marker.start)
@@ -275,19 +288,21 @@ def opening_before(text: str, place: int) -> int:
         place = found.start()
 
 
-def remove_markers(text: str, count: int, skip: Sequence[Span] = (), signs: Sequence[Span] = ()) -> Unmarked:
-    """The text without its markers. Those that belong together go as one cut, with the spaces before them.
+def remove_markers(
+    text: str, count: int, skip: Sequence[Span] = (), signs: Sequence[Span] = (), start: int = 0
+) -> Unmarked:
+    """The text from `start` on without its markers.
 
-    "so it is [1], and" becomes "so it is, and"; "It is.[1]Then" becomes "It is. Then". No marker is seen in the spans
-    of `skip`; those of `signs` (in order, apart, no marker in them) are taken out as well, a line break ("<br>") as a
-    space.
+    Those that belong together go as one cut, with the spaces before them: "so it is [1], and" becomes "so it is, and",
+    "It is.[1]Then" "It is. Then". No marker is seen in the spans of `skip`; those of `signs` (in order, apart, no
+    marker in them) are taken out as well, a line break ("<br>") as a space.
     """
-    runs = _runs(text, find_markers(text, count, skip))
+    runs = _runs(text, find_markers(text, count, skip, start))
     cuts = [cut_of(text, run) for run in runs]
-    cuts += [(start, end, " " if BREAK.fullmatch(text, start, end) else "") for start, end in signs]
+    cuts += [(*sign, " " if BREAK.fullmatch(text, *sign) else "") for sign in signs]
     pieces: list[str] = []
     origins: list[int] = []
-    done = 0
+    done = start
     for start, end, filler in sorted(cuts):
         start = max(done, start)
         filler = filler if start < end else ""

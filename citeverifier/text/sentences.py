@@ -40,7 +40,7 @@ def sentences(text: str, lang: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=4096)  # an answer in a stream is read anew at each factual point
+@lru_cache(maxsize=4096)  # a document's are asked for by each statement, a block's by each factual point
 def sentence_spans(text: str, lang: str) -> tuple[Span, ...]:
     """Where each of the sentences stands, as (start, end)."""
     hidden = {match.start() for match in _INVISIBLE.finditer(text)}  # behind a stop they would hide the sentence's end

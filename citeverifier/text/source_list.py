@@ -15,7 +15,7 @@ from functools import cache
 from citeverifier.records import RecordError
 from citeverifier.text.language import words_of_all
 from citeverifier.text.markdown import Block, read_markdown
-from citeverifier.text.markers import Span, either, find_markers, is_apart, marker_pattern
+from citeverifier.text.markers import Span, either, find_markers, is_apart, marker_regex
 from citeverifier.text.sentences import ends_sentence
 from citeverifier.text.words import words
 
@@ -150,7 +150,7 @@ def _ends_list(text: str, block: Block) -> bool:
     """Whether a list of sources does not go on with a block: a heading, or a whole sentence that cites."""
     if block.kind == "paragraph" and text[block.start - 1] == "\n":
         said = text[block.start : block.end].partition("\n>")[0]  # a quote belongs to what it is below
-        return re.search(marker_pattern(), said, re.IGNORECASE) is not None and not _is_entry(said)
+        return marker_regex().search(said) is not None and not _is_entry(said)
     return block.kind == "heading" and block.row is None
 
 
@@ -182,12 +182,11 @@ def _unnamed_list(text: str, blocks: Sequence[Block]) -> int | None:
     if first in (0, len(blocks)) or len(numbers) < 2 or numbers != sorted(set(numbers)):
         return None
     start = blocks[first].start
-    marker = re.compile(marker_pattern(), re.IGNORECASE)
     if text[: text.rfind("\n", 0, start) + 1].rstrip().endswith(":"):  # what it lists was said
         return None
-    if any(_is_sentence(title) or marker.search(title) for title in titles):
+    if any(_is_sentence(title) or marker_regex().search(title) for title in titles):
         return None
-    return first if first == len(blocks) - 1 or marker.search(text, 0, start) else None
+    return first if first == len(blocks) - 1 or marker_regex().search(text, 0, start) else None
 
 
 def _entries(lines: Sequence[str], lists: Sequence[range]) -> Iterator[tuple[str, int, int, str]]:

@@ -32,17 +32,18 @@ def test_documents_of_every_kind(value: Any, title: str) -> None:
         assert answer_from_json({"answer": "a", "documents": [value]}).documents == (Document(title, "Cats sleep."),)
 
 
+TEXT = "'text' (or LangChain's 'page_content')"
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (
-            {"content": "a", "id": 1},
-            "expected the key 'text' (or LangChain's 'page_content'), got the keys content, id",
-        ),
-        ({}, "expected the key 'text' (or LangChain's 'page_content'), got the keys (none)"),
+        ({"content": "a", "id": 1}, f"expected the key {TEXT}, got the keys content, id"),
+        ({}, f"expected the key {TEXT}, got the keys (none)"),
+        ({"title": 3, "text": "a"}, "key 'title': expected a string, got int"),
         ({"text": None}, "key 'text': expected a string, got NoneType"),
         ({"page_content": None}, "key 'page_content': expected a string, got NoneType"),
-        (SimpleNamespace(text="a"), "expected a string or an object with 'text' (or LangChain's 'page_content'), got"),
+        (SimpleNamespace(text="a"), f"expected a string or an object with {TEXT}, got SimpleNamespace"),
     ],
 )
 def test_what_is_no_document_is_said(value: Any, message: str) -> None:

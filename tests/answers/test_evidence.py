@@ -28,11 +28,7 @@ def test_the_sentences_that_share_most_words_come_first_and_are_few() -> None:
     assert candidates(STATEMENT, PAGE, "en") == found[:READ]
     assert [PAGE.text[candidate.start : candidate.end] for candidate in found] == [c.premise.text for c in found]
     assert {candidate.premise.title for candidate in found} == {"Vistula"}
-    assert [candidate.overlap for candidate in found] == [
-        pytest.approx(4 / 7),
-        pytest.approx(3 / 7),
-        pytest.approx(1 / 7),
-    ]
+    assert [candidate.overlap for candidate in found] == pytest.approx([4 / 7, 3 / 7, 1 / 7])
 
 
 def test_a_document_that_says_nothing_and_a_statement_of_small_words() -> None:

@@ -33,15 +33,13 @@ def verifier() -> CiteVerifier:
         (([ANSWER], [DOCUMENTS], [5]), "answer 0: question: expected a string, got int"),
         (([ANSWER, 3], [DOCUMENTS, DOCUMENTS]), "answer 1: expected a string, got int"),
         (([ANSWER], [None]), "answer 0: documents: expected a list of documents, got NoneType"),
+        (([ANSWER], [["a", {"text": 1}]]), "answer 0: documents[1]: key 'text': expected a string, got int"),
         (({ANSWER}, [DOCUMENTS]), "answer: expected a string, or a list of strings, got set"),
         ((ANSWER.encode(), DOCUMENTS), "answer: expected a string, or a list of strings, got bytes"),
         (([ANSWER], {0: DOCUMENTS}), "documents: expected a list with an entry for each answer, got dict"),
         (("Cats \ud83d [1].", DOCUMENTS), "answer: expected Unicode text, got half of a surrogate pair"),
         ((ANSWER, ["\ud83d"]), "documents[0]: text: expected Unicode text, got half of a surrogate pair"),
-        (
-            ([ANSWER], [DOCUMENTS], ["\ud83d"]),
-            "answer 0: question: expected Unicode text, got half of a surrogate pair",
-        ),
+        (([ANSWER], [["a"]], ["\ud83d"]), "answer 0: question: expected Unicode text, got half of a surrogate pair"),
     ],
 )
 def test_what_a_method_cannot_take_is_said(
@@ -117,8 +115,3 @@ def test_what_a_stream_cannot_take_is_said(verifier: CiteVerifier) -> None:
             list(verifier.fix_stream(*handed))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="count: expected kept or free"):
         verifier.fix_stream(ANSWER, DOCUMENTS, count="all")  # type: ignore[arg-type]
-
-
-def test_without_documents_it_is_said_why_nothing_is_cited(verifier: CiteVerifier) -> None:
-    for result in (verifier.cite("Kraków lies on the Vistula.", []), verifier.fix(ANSWER, [])):
-        assert [change.reason for change in result.changes] == ["the answer has no documents"]

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from answer_texts import answers
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -139,18 +140,11 @@ def test_unscored_points_keep_their_markers() -> None:
     assert [point.changed for point in made.changes] == [False, True]
 
 
-def test_no_documents() -> None:
-    made = fixed("The Oder [1].", documents=())
-    assert (made.text, made.changes[0].reason) == ("The Oder [1].", "the answer has no documents")
-
-
 def test_documents_that_repeat_are_one() -> None:
     documents = (*DOCUMENTS, DOCUMENTS[1])
     assert fixed("The Oder [4].", documents).text == "The Oder [4]."
     assert fixed("The Oder [2][4].", documents).text == "The Oder [2][4]."
-    assert fixed("The Oder is long [1][3].", documents).text in (
-        "The Oder is long [1][2].", "The Oder is long [2][3].",
-    )  # fmt: skip
+    assert fixed("The Oder is long [1][3].", documents).text in ("The Oder is long [1][2].", "The Oder is long [2][3].")
 
 
 def test_batches_are_scored_at_once_and_as_alone() -> None:
@@ -184,25 +178,13 @@ def test_all_money_is_counted(count: Count) -> None:
 
 # --- streams ----------------------------------------------------------------------------------------------------------
 
-PIECES = st.sampled_from([
-    "According to the documents, ", "Document 2 states that ", "I hope this helps", ", as stated in document 2",
-    "The Oder", "The Vistula is 1,047 km long", "[1]", "[2]", "[1, 3]", "[1][2]", "[9]", " [1-2]", "【2†source】",
-    "[Doc 1]", "[see]", "[", "]", "1", ", ", " and ", ". ", ".", "\n", "\n\n", "- ", "`", "**", "(", ")", "# ", "> ",
-    "http://x.org ", "|", "| a |\n|---|\n", " ", ":", "  ", "\t", "†", "źródło", "Sources:\n", "```\n", '"', "?", "<b>",
-    "[1]-[3]", "(see ", "<sup>", "</sup>", "[^2]", "[2](http://x.org)", "(http://x.org)", "[Source: ", "-", "; ",
-    " states that it is", " found it slow", "However, ", "According to ", "(Source: Document 1)", "[Dokument nr ",
-    " is", " isolated", "<sup>1</sup>", " et al.", "(Doc 2)", "［2］", "\\[1\\]", "[[1]]", "<br>", "## Sources\n", "* ",
-    "[1, p. 12]", "(Doc 2, s. 4a)", ", p. ", "[1‑3]", "**[1]**", "<sup>[2]</sup>", "[[1]](http://x.org)", "[[2]](",
-])  # fmt: skip
-TEXTS = st.lists(PIECES, max_size=25).map("".join)
 
-
-@given(TEXTS)
+@given(answers())
 def test_what_is_not_scored_is_not_touched(text: str) -> None:
     assert fixed(text, by=ByHand(lambda s, title: math.nan)).text == text
 
 
-@given(TEXTS, st.lists(st.integers(0, 60), max_size=8), st.sampled_from(["kept", "free"]))
+@given(answers(), st.lists(st.integers(0, 60), max_size=8), st.sampled_from(["kept", "free"]))
 def test_a_stream_is_the_batch_whatever_the_chunks(text: str, cuts: list[int], count: Count) -> None:
     method = BySupport(Keyword())
     bounds = [0, *sorted(cuts), len(text)]
@@ -212,32 +194,34 @@ def test_a_stream_is_the_batch_whatever_the_chunks(text: str, cuts: list[int], c
     assert "".join(stream(list(text), DOCUMENTS, method, lang="en", count=count)) == whole.text
 
 
-AROUND = [
-    "([1])", "(see [1])", "(źródło: [1])", "**[1]**", "[[1]]", "<sup>[1]</sup>", "[Doc 1]", "[^1]", "【1†a】",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("marker", AROUND)
-def test_a_marker_is_corrected_with_whatever_is_put_around_it(marker: str) -> None:
-    documents = (Document("", "Cats sleep all day."), Document("", "The Oder is long."))
-    record = AnswerRecord(f"The Oder is long {marker}. It is a river.", documents, lang="en")
-    fixed, _ = fix_answers([record], BySupport(Keyword()), "kept")
-    assert fixed[0].text == record.answer.replace("1", "2")
-
-
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("count", "before", "after"),
     [
-        ("**[1]**, **[2]**", "**[2]**"), ("<sup>[1]</sup><sup>[3]</sup>", "<sup>[2]</sup>"),
-        ("[[1]](https://a.b), [[3]](https://c.d)", "[[2]]"), ("*[1]* and *[2]*", "*[2]*"),
+        *(
+            ("kept", marker, marker.replace("1", "2"))
+            for marker in [
+                "([1])",
+                "(see [1])",
+                "(źródło: [1])",
+                "**[1]**",
+                "[[1]]",
+                "<sup>[1]</sup>",
+                "[Doc 1]",
+                "[^1]",
+                "【1†a】",
+            ]
+        ),
+        ("free", "**[1]**, **[3]**", "**[2]**"),
+        ("free", "<sup>[1]</sup><sup>[3]</sup>", "<sup>[2]</sup>"),
+        ("free", "[[1]](https://a.b), [[3]](https://c.d)", "[[2]]"),
+        ("free", "*[1]* and *[2]*", "*[2]*"),
     ],
-)  # fmt: skip
-def test_markers_in_signs_of_their_own_are_one_run(before: str, after: str) -> None:
-    documents = (Document("", "Cats sleep all day."), Document("", "The Oder is long."), Document("", "Dogs bark."))
-    record = AnswerRecord(f"The Oder is long {before}. It is a river.", documents, lang="en")
-    fixed, _ = fix_answers([record], BySupport(Keyword()), "free")
-    assert fixed[0].text == record.answer.replace(before, after)
-    assert fixed[0].changes[0].text == "The Oder is long."
+)
+def test_markers_are_corrected_with_what_is_put_around_them(count: Count, before: str, after: str) -> None:
+    documents = [Document("", said) for said in ("Cats sleep all day.", "The Oder is long.", "Dogs bark.")]
+    made = fixed(f"The Oder is long {before}. It is a river.", documents, count, BySupport(Keyword()))
+    assert made.text == f"The Oder is long {after}. It is a river."
+    assert made.changes[0].text == "The Oder is long."
 
 
 @pytest.mark.parametrize(
@@ -262,12 +246,7 @@ def test_what_is_no_citation_is_left_alone(text: str) -> None:
         ("The Oder is long [1]. However, [2] reports that the Warta is.", ["The Oder is long.", "the Warta is."]),
         ("The Oder is long [1], while [3] says the Warta is.", ["The Oder is long,", "while says the Warta is."]),
         ("A study [1] found that the Oder is long [2].", ["A study found that the Oder is long."]),
-        (
-            "According to the WHO guidelines of 2023 [1], the dose is low.",
-            [
-                "According to the WHO guidelines of 2023, the dose is low.",
-            ],
-        ),
+        ("According to the WHO rules [1], the dose is low.", ["According to the WHO rules, the dose is low."]),
         ("Doe et al. [1] also found it long. [2] confirms that.", ["Doe et al. also found it long.", "confirms that."]),
         ("The Oder is long. This is supported by [1]. See [2] for details.", ["The Oder is long."]),
         ("Badanie [2] wykazało, że Odra jest długa.", ["Badanie wykazało, że Odra jest długa."]),
@@ -300,12 +279,9 @@ def test_the_language_of_a_stream_is_told_by_the_question_and_the_answer_so_far(
             heard.extend(point.lang for point in points)
             return super().score(points)
 
+    chunks = ["Vistula [1]. ", "To jest nasza rzeka [1]."]
     for question in (None, "Jak długa jest rzeka i co w niej jest?"):
-        list(
-            stream(
-                ["Vistula [1]. ", "To jest nasza rzeka [1]."], DOCUMENTS, Heard(named), question=question, count="kept"
-            )
-        )
+        list(stream(chunks, DOCUMENTS, Heard(named), question=question, count="kept"))
     assert heard == ["en", "pl", "pl", "pl"]
 
 

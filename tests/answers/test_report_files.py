@@ -36,7 +36,7 @@ def report(folder: Path, sources: str, name: str = "report.md") -> Path:
         ("1. https://a.b/c", Document("Page", "Łódź.")),
         ("1. https://a.b/", Document("", "Home.")),
         ("1. https://a.b/d?e=f", Document("", "Plain.")),
-        ("1. [N](notes/n%201.md)", Document("N", "Noted.\n")),
+        ("1. [N](notes/n%201.md)", Document("N", "Noted.")),
         ("1. notes/n.txt", Document("", "Text.")),
         ("1. It says this itself.", Document("", "It says this itself.")),
         ("1. [N](missing.md)\n   > Quoted.", Document("N", "Quoted.")),
@@ -47,9 +47,8 @@ def test_where_a_sources_text_is(tmp_path: Path, pages: Path, source: str, docum
     (tmp_path / "notes" / "n 1.md").write_text("Noted.\n", encoding="utf-8")
     (tmp_path / "notes" / "n.txt").write_text("Text.", encoding="utf-8")
     loaded = load_report(report(tmp_path, source), None, pages)
-    assert [(read.title, read.text.strip()) for read in loaded.record.documents] == [
-        (document.title, document.text.strip())
-    ]
+    [read] = loaded.record.documents
+    assert (read.title, read.text.strip()) == (document.title, document.text)
     assert loaded.lines[:3] == (1, 2, 3)
 
 

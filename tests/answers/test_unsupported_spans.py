@@ -88,12 +88,9 @@ def test_published_files_become_a_pair_a_sentence_with_its_spans(folder: Path) -
     pairs = load_ragtruth(str(folder))
     assert [pair.example for pair in pairs] == [f"ragtruth:test-{n}" for n in (1, 1, 2, 3, 3, 3, 4, 4)]
     assert [pair.unsupported for pair in pairs] == [((27, 55),), (), (), (), ((0, 17),), (), (), ()]
-    assert [document.text for document in pairs[0].documents] == [
-        "The bridge opened in 1932.",
-        "It is 503 metres long.",
-    ]
-    assert [document.text for document in pairs[3].documents] == [SOURCES[1]["source_info"]]
-    assert [document.text for document in pairs[6].documents] == [str(SOURCES[2]["source_info"])]
+    texts = [[document.text for document in pairs[number].documents] for number in (0, 3, 6)]
+    passages = ["The bridge opened in 1932.", "It is 503 metres long."]
+    assert texts == [passages, [SOURCES[1]["source_info"]], [str(SOURCES[2]["source_info"])]]
     assert [pair.context for pair in pairs[::3]] == ["When was it opened?", "", ""]
     assert [pair_from_json(pair_to_json(pair)) for pair in pairs] == pairs
     assert len(load_ragtruth(str(folder), quality=None)) == 9  # the refusal, too

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from answer_texts import answers
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,15 +125,6 @@ def test_what_is_a_statement(text: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "lang"), [("## Źródła\n\n[1] Wisła.", "pl"), ("**Sources:**\n[1] Vistula. Long.", "en")]
-)
-def test_a_list_of_sources_says_nothing(text: str, lang: str) -> None:
-    answer = read_answer(f"It is so [1].\n\n{text}", 10, lang)
-    assert [statement.text for statement in answer.statements] == ["It is so."]
-    assert len(answer.plain.runs) == 1
-
-
-@pytest.mark.parametrize(
     ("heading", "lists"),
     [
         ("Cytowane prace", True), ("Piśmiennictwo", True), ("Netografia", True), ("Spis literatury", True),
@@ -152,6 +144,8 @@ def test_what_stands_over_a_list_of_sources(heading: str, lists: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "lang", "expected"),
     [
+        ("Tak jest [1].\n\n## Źródła\n\n[1] Wisła.", "pl", ["Tak jest."]),
+        ("It is so [1].\n\n**Sources:**\n[1] Vistula. Long.", "en", ["It is so."]),
         ("It is so [1].\n\n## Sources\n\n- [1] A book\n\n## More\n\nIt was so [2].", "en", ["It is so.", "It was so."]),
         ("It is so [1].\n\n**Sources**\n[1] A book\n\n**More**\n\nIt was so.", "en", ["It is so.", "It was so."]),
         ("## Źródła\n\nWisła ma źródła w Beskidach [2].\n\n## Miasta\n\nKraków leży nad Wisłą.", "pl",
@@ -172,10 +166,10 @@ def test_what_stands_over_a_list_of_sources(heading: str, lists: bool) -> None:
         ("It is so.\n\nSource:\nhttps://x.org", "en", ["It is so."]),
     ],
 )  # fmt: skip
-def test_a_list_of_sources_ends_at_the_next_heading_and_prose_is_none(
-    text: str, lang: str, expected: list[str]
-) -> None:
-    assert [statement.text for statement in read_answer(text, 10, lang).statements] == expected
+def test_a_list_of_sources_says_nothing_up_to_the_next_heading(text: str, lang: str, expected: list[str]) -> None:
+    answer = read_answer(text, 10, lang)
+    assert [statement.text for statement in answer.statements] == expected
+    assert len(answer.plain.runs) <= len(expected), "no marker is read in a list"
 
 
 @pytest.mark.parametrize(
@@ -273,7 +267,7 @@ def test_long_nonsense_is_read(sign: str) -> None:
     assert read_answer(sign * 5000, 3, "en").plain.runs == ()
 
 
-@given(st.text(st.sampled_from("[]()123`*_~|#>-+!.:\n\t <ab/”Ż"), max_size=80) | st.text(max_size=60))
+@given(answers() | st.text(max_size=60))
 def test_spans_stand_in_order_in_the_text(text: str) -> None:
     answer = read_answer(text, 3, "pl")
     for statement in answer.statements:
@@ -286,3 +280,16 @@ def test_spans_stand_in_order_in_the_text(text: str) -> None:
     assert starts == sorted(starts)
     owned = [run for statement in answer.statements for run in statement.runs]
     assert sorted([*owned, *answer.stray], key=lambda run: run.start) == list(answer.plain.runs)
+
+
+@given(answers(60), st.lists(st.integers(0, 300), max_size=3))
+def test_what_is_settled_is_read_once(text: str, cuts: list[int]) -> None:
+    before = None
+    for end in [*sorted(cuts), len(text)]:
+        before = read_answer(text[:end], 5, "en", before)
+        assert before == read_answer(text[:end], 5, "en")
+
+
+def test_a_block_is_settled_when_another_one_followed_it() -> None:
+    text = "It is so [1].\n\nIt was so [2].\n\nIt"
+    assert text[read_answer(text, 2, "en").settled :] == "It was so [2].\n\nIt"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from answer_texts import answers
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def bare(text: str, count: int) -> str:
         ('He said "it is so."', [(0,)], 'He said "it is so." [1]'),
         ("A was [1] and B is.", [None, (1,)], "A was [1] and B is [2]."),
         ("See https://x.org/a.", [(0,)], "See https://x.org/a [1]."),
+        ("It is [so.]`", [(0,)], "It is [so.]` [1]"),
         ("It is so .```\nx\n```\n", [(0,), None], "It is so .``` [1]\nx\n```\n"),
         ("It is so [1], [2].", [(0, 2)], "It is so [1], [3]."),
         ("It is so [1], [2].", [(0,)], "It is so [1]."),
@@ -72,49 +74,7 @@ def test_wrong_number_of_entries_and_wrong_positions_are_errors() -> None:
         write_answer(answer, [(2,)])
 
 
-PROSE = st.sampled_from(
-    ["According to the documents, it rained", "It rained, as stated in document 2", "Document 2 states that ",
-     "states that it rained", "found it slow", "I hope so", "Dr. Smith met prof. Nowak", "It rained a lot in **1997**",
-     "See [it](http://a.b/c)", "Zażółć gęślą jaźń", "`x[1]`", "http://a.org/[1]", "He said so",
-     "| a", "```\nx [1]\n```\n"]
-)  # fmt: skip
-ENDS = st.sampled_from(
-    [
-        ". ",
-        ".\n\n",
-        "\n- ",
-        "\n",
-        "",
-        ", ",
-        '." ',
-        "!",
-        "\n## ",
-        "\n> ",
-        " | ",
-        ".**",
-        " .",
-        "(",
-        " and ",
-        " (see ",
-        ")",
-        "**",
-        "-",
-        "<sup>",
-        "</sup>",
-        "(http://a.b)",
-        "<br>",
-        "; ",
-    ]
-)
-MARKS = st.lists(st.integers(0, 6).map(str) | st.sampled_from(["2-4", "1†source"]), min_size=1, max_size=3).map(
-    lambda items: f"[{', '.join(items)}]"
-)
-TEXTS = st.lists(
-    st.one_of(PROSE, ENDS, MARKS, MARKS.map(lambda mark: f" {mark}"), st.just("【3】")), max_size=14
-).map("".join) | st.text("[]()【】0123,-–† .\nab`*|#>", max_size=40)  # fmt: skip
-
-
-@given(TEXTS)
+@given(answers())
 @example("[1] [2]")
 def test_the_same_citations_change_nothing(text: str) -> None:
     answer = read_answer(text, 5, "en")
@@ -128,7 +88,19 @@ def test_code_ends_at_as_many_backticks_as_it_began_with() -> None:
         assert len(read_answer(text, 5, "en").points) == points
 
 
-@given(TEXTS, st.data())
+# None that is another kind of text without its markers ("[1]## Sources", "<sup>1</sup>").
+PIECES = (
+    "According to the documents, it rained¦It rained, as stated in document 2¦Document 2 states that ¦"
+    "states that it rained¦found it slow¦I hope so¦Dr. Smith met prof. Nowak¦It rained a lot in **1997**¦"
+    "See [it](http://a.b/c)¦Zażółć gęślą¦`x[1]`¦http://a.org/[1]¦He said so¦| a¦```\nx [1]\n```\n¦"
+    '. ¦.\n\n¦\n- ¦\n¦, ¦." ¦!¦\n## ¦\n> ¦ | ¦.**¦ .¦(¦ and ¦ (see ¦)¦**¦-¦<sup>¦</sup>¦(http://a.b)¦<br>¦; ¦'
+    "[1]¦ [2]¦[3, 0]¦ [2-4, 6]¦[5][1]¦[1†source]¦【3】¦[4]¦[1]¦[2]¦ [1, 2]"
+)
+SIGNS = "[]()【】0123,-–† .\nab`*|#>"
+TEXTS = st.lists(st.sampled_from(PIECES.split("¦")), max_size=14).map("".join) | st.text(SIGNS, max_size=40)
+
+
+@given(TEXTS.filter(lambda text: ")(" not in text), st.data())  # of "[2](a)(b)" b would be another marker's target
 def test_outside_the_markers_every_byte_stays(text: str, data: st.DataObject) -> None:
     answer = read_answer(text, 5, "en")
     wanted = st.none() | st.lists(st.integers(0, 4), max_size=3)

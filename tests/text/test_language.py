@@ -15,10 +15,6 @@ from citeverifier.records import LANGUAGES, RecordError
 from citeverifier.text.language import language
 
 
-def test_the_known_languages() -> None:
-    assert LANGUAGES == ("en", "pl")
-
-
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_word_lists_are_whole(code: str) -> None:
     words = language(code)

@@ -36,10 +36,3 @@ def test_a_document_is_its_title_and_text() -> None:
 )
 def test_statement_first_premise_second(context: str | None, reads: bool, first: str) -> None:
     assert render_pair(replace(PAIR, context=context), context=reads) == (first, PREMISE)
-
-
-def test_documents_keep_their_order() -> None:
-    turned = replace(PAIR, documents=PAIR.documents[::-1])
-    assert render_pair(turned, context=False)[1] == (
-        "Casimir the Great founded it.\n\nKraków: A university opened there in 1364."
-    )

@@ -7,25 +7,14 @@ import pytest
 from citeverifier.data.mini import load_mini
 from citeverifier.text.sentences import sentence_spans, sentences
 
-# Every text is the list of its sentences.
-TEXTS = [
-    ("en", ["The U.S. Senate met Dr. Smith.", "He left at 5 p.m. on Monday."]),
-    ("en", ["He lived in the U.S.", "He died there."]),
-    ("en", ["Mr. Jones and Prof. Lee visited St. Paul's.", "It rained."]),
-    ("en", ["Prices rose 3.5 percent, e.g. in Paris.", "J. R. Smith left, i.e. he moved on."]),
-    ("en", ["It airs at 8:30 p.m. ET on Mondays.", "It ends at 10 p.m.", "The rest is music."]),
-    ("en", ["It came out on Warner Bros. Records.", "He left Warner Bros.", "It was over."]),
-    ("en", ["Did it work?", "It did!", "Nobody knew."]),
-    ("pl", ["Według prof. Nowaka zbudował ją m.in. Kazimierz Wielki.", "Stoi do dziś."]),
-    ("pl", ["Powstał w 1364 r. w Krakowie.", "Był duży."]),
-    ("pl", ["Powstał w 1364 r.", "Założył go Kazimierz Wielki przy ul. Gołębiej, tzw. stary gmach."]),
-    ("pl", ["Kazimierz (ur. 30 kwietnia 1310 r., zm. 5 listopada 1370 r.) był królem.", "Panował długo."]),
-    ("pl", ["Prof. dr hab. Anna Nowak mieszka przy pl. Wolności.", "Zob. np. dzieła św. Jana, tj. trzy tomy."]),
-    ("pl", ["Przyszło ok. 5 tys. osób, w tym prof. Lis.", "Reszta wyjechała do m.in. Łodzi i im. nieznanych."]),
-]
-
 # A text a line, | between its sentences: abbreviations before a capital or a number, inside a sentence and at its end.
 POLISH = """
+Według prof. Nowaka zbudował ją m.in. Kazimierz Wielki. | Stoi do dziś.
+Powstał w 1364 r. w Krakowie. | Był duży.
+Powstał w 1364 r. | Założył go Kazimierz Wielki przy ul. Gołębiej, tzw. stary gmach.
+Kazimierz (ur. 30 kwietnia 1310 r., zm. 5 listopada 1370 r.) był królem. | Panował długo.
+Prof. dr hab. Anna Nowak mieszka przy pl. Wolności. | Zob. np. dzieła św. Jana, tj. trzy tomy.
+Przyszło ok. 5 tys. osób, w tym prof. Lis. | Reszta wyjechała do m.in. Łodzi i im. nieznanych.
 W 1918 r. Polska odzyskała niepodległość.
 W wyroku z dnia 5 maja 2015 r. Sąd Najwyższy uznał to za ważne. | Zmienił to w ustawie z 1998 r. | Rada działa.
 Uniwersytet im. Adama Mickiewicza w Poznaniu powstał w 1919 r.
@@ -45,10 +34,8 @@ Tom pod red. Jana Kowalskiego ma 300 stron.
 Dyrektorem był prof. nadzw. UW Adam Lis.
 Zgodnie z § 5. Regulaminu termin minął.
 Miasto założono ok. 1200 r. | Mieszkało w nim 300 osób.
-Urodził się w 1950 r. | Zmarł w 2010 r.
 Powstał w XIV w. | Został zburzony w XVII w.
 Firma powstała w 2001 r. | Zatrudnia 50 osób.
-Kupił jabłka, gruszki itd. | Potem poszedł do domu.
 Kosztuje 5 tys. zł. | Cena rośnie.
 Spółka Alfa sp. z o.o. Kraków przegrała proces.
 Bank Beta S.A. w Krakowie ogłosił upadłość.
@@ -67,6 +54,8 @@ Adam Mickiewicz (ur. 24 grudnia 1798 r. w Zaosiu, zm. 26 listopada 1855 r. w Kon
 Zakład produkował meble, okna itp. | Zatrudniał 20 osób.
 W 966 r. n.e. Mieszko I przyjął chrzest.
 Cezar zginął w 44 r. p.n.e. | Zabili go senatorowie.
+Kupił jabłka, gruszki itd. | Potem poszedł do domu.
+W III w. p.n.e. Rzym walczył z Kartaginą.
 Budowa trwała od 1920 do 1925 r. | Kosztowała 2 mln zł.
 O godz. 15. Jan wyszedł z domu.
 Szkoła Podstawowa nr 5 im. Jana Pawła II powstała w 1970 r. | Uczy się w niej 400 dzieci.
@@ -88,7 +77,6 @@ Na przełomie XIX i XX w. Łódź była wielkim miastem.
 Przed 1914 r. Galicja należała do Austrii.
 Dnia 3 maja 1791 r. Sejm uchwalił konstytucję.
 Latem 1944 r. Armia Krajowa wszczęła powstanie.
-Zbudowano go w 1905 r. | Ma 30 m wysokości.
 Sklep otwarto o godz. 8. | Klientów było niewielu.
 Zginęło 5 tys. Polaków i 3 tys. Ukraińców.
 Miasto liczy 40 tys. | W okolicy mieszka drugie tyle.
@@ -103,12 +91,18 @@ Koncert dał zespół pod dyr. Jana Lisa.
 Album wydano 5 maja 2001 r. | Krytycy go chwalili.
 Wisła, ang. Vistula, płynie przez Kraków.
 Temperatura wynosi śr. 15 stopni.
-W III w. p.n.e. Rzym walczył z Kartaginą.
 Miasto upadło w III w. p.n.e. | Rzymianie je odbudowali.
 Podczas 63. Konkursu Eurowizji wystąpiło 40 państw.
 Zabytki pochodzą z XII w. | Kościół jest z XV w. | Oba są otwarte.
 """
 ENGLISH = """
+The U.S. Senate met Dr. Smith. | He left at 5 p.m. on Monday.
+He lived in the U.S. | He died there.
+Mr. Jones and Prof. Lee visited St. Paul's. | It rained.
+Prices rose 3.5 percent, e.g. in Paris. | J. R. Smith left, i.e. he moved on.
+It airs at 8:30 p.m. ET on Mondays. | It ends at 10 p.m. | The rest is music.
+It came out on Warner Bros. Records. | He left Warner Bros. | It was over.
+Did it work? | It did! | Nobody knew.
 The Ft. Worth museum opened in 1972.
 The town was founded c. 1200 by monks.
 It costs 50 euros excl. VAT in most shops.
@@ -118,9 +112,6 @@ See No. 5 and Fig. 2 in Sec. 3 for details.
 The first bout was Ali vs. Frazier in 1971.
 He lived in St. Louis near Mt. Everest Road.
 Lt. Col. Smith led the U.S. Army there.
-It opened at 5 p.m. | Nobody came.
-The show starts at 8 p.m. on Monday.
-He moved to the U.S. | He died there.
 He worked for Acme Inc. | She worked for Beta Co. in Ohio.
 J. R. R. Tolkien wrote it on Jan. 5, 1937.
 John Smith (b. 1950, d. 1990) was a painter.
@@ -187,11 +178,6 @@ def test_a_name_that_looks_like_an_abbreviation_ends_a_sentence() -> None:
     """Abbreviations are known as they are written, but where a sentence begins."""
     assert sentences("Wydał album Red. Krytycy go chwalili.", "pl") == ["Wydał album Red.", "Krytycy go chwalili."]
     assert sentences("Wym. Nowak.", "pl") == ["Wym. Nowak."]
-
-
-@pytest.mark.parametrize(("lang", "parts"), TEXTS)
-def test_abbreviations_end_no_sentence(lang: str, parts: list[str]) -> None:
-    assert sentences(" ".join(parts), lang) == parts
 
 
 @pytest.mark.parametrize("lang", ["en", "pl"])

@@ -9,11 +9,6 @@ from hypothesis import strategies as st
 from citeverifier.text.words import normalise, words
 
 
-@pytest.mark.parametrize("text", ["1,234", "1 234", "1\u00a0234", "1\u202f234", "1234"])
-def test_thousands_are_one_number(text: str) -> None:
-    assert words(text) == ["1234"]
-
-
 @settings(max_examples=50)
 @given(value=st.integers(1000, 10**12))
 def test_any_grouping_reads_the_same(value: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,27 +39,27 @@ class WithRetrieval(CorrectionMethod):
         """The weighted sum, in [0, 1]."""
         without_question = [replace(point, context=None) for point in points]
         scores = score_premises(self.scorer, without_question, each_alone(without_question), Support.PARTIAL)
-        searched: dict[tuple[str | None, str, tuple[Document, ...]], NDArray[np.float64] | str] = {}
         sums: list[NDArray[np.float64] | str] = []
         for point, own in zip(points, by_listing(scores, without_question), strict=True):
-            question = point.context, point.lang, point.documents  # the same for all points of an answer
-            retrieved = searched[question] if question in searched else _retrieval_scores(point)
-            searched[question] = retrieved
-            if isinstance(own, str) or isinstance(retrieved, str):
-                sums.append(own if isinstance(own, str) else str(retrieved))
+            retrieved = _retrieval_scores(point.context, point.lang, point.documents)
+            if isinstance(own, str):
+                sums.append(own)
+            elif isinstance(retrieved, str):
+                sums.append(retrieved)
             else:
                 sums.append(self.weight * scaled(own) + (1 - self.weight) * retrieved)
         return point_scores(points, sums, scores.cost)
 
 
-def _retrieval_scores(point: Listing) -> NDArray[np.float64] | str:
-    """The retriever's scores of a point's documents, scaled, or BM25's to the question; the reason where neither is."""
-    known = [document.score for document in point.documents if document.score is not None]
-    if len(known) == len(point.documents):
+@lru_cache(maxsize=1)  # the same for all points of an answer
+def _retrieval_scores(question: str | None, lang: str, documents: tuple[Document, ...]) -> NDArray[np.float64] | str:
+    """The retriever's scores of documents, scaled, or BM25's to the question; the reason where neither is."""
+    known = [document.score for document in documents if document.score is not None]
+    if len(known) == len(documents):
         return scaled(np.array(known, dtype=np.float64))
-    if not point.context:
+    if not question:
         return "expected documents with a retrieval score, or a question to search them by, got neither"
-    pairs = [Pair("", "", "", point.lang, "", point.context, (document,), "retrieval") for document in point.documents]
+    pairs = [Pair("", "", "", lang, "", question, (document,), "retrieval") for document in documents]
     engine = BM25()
     engine.fit(pairs)
     scores = engine.score(pairs, Support.PARTIAL)

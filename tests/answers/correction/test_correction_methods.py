@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_hand import Overheard
+from by_hand import ByHand, Overheard
 from llm_server import CUT, ScriptedServer, says, says_with_logprobs
 
 from citeverifier.answers.correction.by_llm import LLMMatch
@@ -85,10 +86,12 @@ def test_bm25_of_the_question_stands_in_where_any_score_is_missing() -> None:
     assert values.min() == 0.0
 
 
-def test_without_scores_and_question_a_point_is_unscored() -> None:
+def test_without_scores_or_a_question_a_point_is_unscored() -> None:
     scores = WithRetrieval(Keyword()).score([point("The Oder."), point("The Oder.", question="The Oder?")])
     assert np.isnan(scores.values).tolist() == [True] * 3 + [False] * 3
     assert all("expected documents with a retrieval score, or a question" in scores.reasons[i] for i in range(3))
+    unscored = WithRetrieval(ByHand(lambda pair, level: math.nan)).score([point("The Oder.", scores=(1.0, 2.0, 3.0))])
+    assert unscored.reasons[0] == "document 1: no answer"
 
 
 def test_equal_values_scale_to_nothing_and_weights_are_shares() -> None:
