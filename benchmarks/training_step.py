@@ -40,7 +40,7 @@ def measure(shape: str, attention: str, dropout: float, order: str, bf16: bool, 
     from citeverifier.models.cut_points import interval_loss, label_rows
     from citeverifier.training.build import build_model, build_optimizer
     from citeverifier.training.hyperparameters import Backbone, TrainingOptions
-    from citeverifier.training.order import by_length, runs_by_length
+    from citeverifier.training.order import by_length, neighbours
     from citeverifier.training.prepared_pairs import inputs_for
 
     options = TrainingOptions(
@@ -54,10 +54,9 @@ def measure(shape: str, attention: str, dropout: float, order: str, bf16: bool, 
     inputs = inputs_for(model, tokenizer, options)
     pairs = list(ordinal_pairs(load_mini("train")))
     lengths = [inputs.prepare(pair)["length"] for pair in pairs]
-    if shape == "late_interaction":
-        pairs = [pairs[i] for i in runs_by_length(pairs, lengths, 32, 13)]
-    else:
-        pairs = [pairs[i] for i in by_length(lengths, 32, 13) if lengths[i] <= options.max_length]
+    late = shape == "late_interaction"
+    runs = neighbours(pairs) if late else [[i] for i in range(len(pairs))]
+    pairs = [pairs[i] for i in by_length(runs, lengths, 32, 13) if late or lengths[i] <= options.max_length]
     if order == "random":
         random.Random(13).shuffle(pairs)
     seconds, texts = [], []

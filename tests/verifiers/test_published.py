@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from citeverifier.models.alignscore import convert
-from citeverifier.models.folds import convolution
+from citeverifier.models.grid import convolution
 from citeverifier.models.published_metrics import ENTAILMENT, METRICS, class_position
 from citeverifier.records import Support
 from citeverifier.verifiers.published import PublishedMetric, published_settings
@@ -303,26 +303,23 @@ def test_the_class_is_found_by_its_name(names: list[str], expected: int) -> None
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
-def test_unknown_names_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected one of alignscore, .*true_t5, got 'rouge'"):
-        PublishedMetric("rouge")
-    with pytest.raises(ValueError, match="verifier=nli: expected settings path, max_length, got chunk"):
-        PublishedMetric("nli", chunk=3)
-
-
 @pytest.mark.parametrize(
-    ("metric", "message"),
+    ("metric", "settings", "message"),
     [
-        ("alignscore", "expected one class named 'aligned' in config.json's id2label, got"),
-        ("factcc", "expected one class named 'correct'"),
-        ("minicheck", "expected a classifier of two classes, got 3"),
-        ("nli", r"one class named 'entailment' .* got \['A', 'B', 'C'\]"),
-        ("summac_zs", "expected one class named 'entailment'"),
+        ("rouge", {}, r"expected one of alignscore, .*true_t5, got 'rouge'"),
+        ("nli", {"chunk": 3}, "verifier=nli: expected settings path, max_length, got chunk"),
+        ("alignscore", {}, "expected one class named 'aligned' in config.json's id2label, got"),
+        ("factcc", {}, "expected one class named 'correct'"),
+        ("minicheck", {}, "expected a classifier of two classes, got 3"),
+        ("nli", {}, r"one class named 'entailment' .* got \['A', 'B', 'C'\]"),
+        ("summac_zs", {}, "expected one class named 'entailment'"),
     ],
 )
-def test_classifiers_without_the_class_are_refused(metric: str, message: str, tiny_classifier: Any) -> None:
+def test_unknown_names_and_other_classifiers_are_refused(
+    metric: str, settings: dict[str, Any], message: str, tiny_classifier: Any
+) -> None:
     with pytest.raises(ValueError, match=message):
-        PublishedMetric(metric, path=str(tiny_classifier("bert", ["A", "B", "C"])))
+        PublishedMetric(metric, **({"path": str(tiny_classifier("bert", ["A", "B", "C"]))} | settings))
 
 
 def test_a_t5_that_cannot_say_one_is_refused(tmp_path: Path) -> None:
