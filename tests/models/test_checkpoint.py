@@ -24,7 +24,6 @@ from citeverifier.models.checkpoint import (
     save_checkpoint,
 )
 from citeverifier.models.late_interaction import LateInteraction
-from citeverifier.models.late_interaction_tokens import position_limit
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import RENDERING, render_pair
 from citeverifier.verifiers import ordinal
@@ -158,13 +157,6 @@ def test_a_model_with_a_problem_type_is_refused(cross_encoder: Path, tmp_path: P
     model.config.problem_type = "regression"
     with pytest.raises(ValueError, match="problem_type"):
         save_checkpoint(tmp_path, model, tokenizer, config)
-
-
-def test_position_limit_leaves_out_reserved_positions(tiny: Any) -> None:
-    from transformers import AutoConfig
-
-    limits = {name: position_limit(AutoConfig.from_pretrained(tiny(name))) for name in ("bert", "xlm-roberta")}
-    assert limits == {"bert": 512, "xlm-roberta": 512}
 
 
 def test_a_fingerprint_is_of_files_and_settings(tmp_path: Path) -> None:

@@ -76,25 +76,6 @@ def test_a_score_depends_on_its_pair_alone(
     assert without.logits(some_pairs, Support.FULL).values + read == pytest.approx(values, abs=1e-4)
 
 
-def test_it_goes_on_with_smaller_batches_where_memory_runs_out(
-    built: Built, some_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model, inputs = built
-    whole = LateInteractionEngine(model, inputs).logits(some_pairs, Support.FULL).values
-    tokens, rows = model.reader.tokens, []
-
-    def small(statements: torch.Tensor, *rest: Any) -> Any:
-        rows.append(len(statements))
-        if len(statements) > 2:
-            raise torch.OutOfMemoryError
-        return tokens(statements, *rest)
-
-    monkeypatch.setattr(model.reader, "tokens", small)
-    again = LateInteractionEngine(model, inputs).logits(some_pairs, Support.FULL).values
-    assert again == pytest.approx(whole, abs=1e-4)
-    assert max(rows) > 2 >= rows[-1]
-
-
 def test_it_starts_as_the_encoder_where_there_is_no_document_to_read(built: Built) -> None:
     """A statement that attends to itself alone gets the encoder's own vectors (at its place, with its segment)."""
     model, inputs = built

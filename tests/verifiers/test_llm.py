@@ -42,11 +42,10 @@ def user(body: dict[str, Any]) -> str:
 
 
 def test_the_score_is_the_probability_of_yes() -> None:
-    yes = 0.75
-    with model(lambda body: says_with_logprobs(("yes", {"yes": yes, "no": 1 - yes}))) as (llm, _):
+    with model(lambda body: says_with_logprobs(("yes", {"yes": 0.75, "no": 0.25}))) as (llm, _):
         verifier = LLMVerdict(llm, "zero_shot")
         scores = verifier.score([pair("A.")], Support.FULL)
-    assert scores.values.tolist() == pytest.approx([yes])
+    assert scores.values.tolist() == pytest.approx([0.75])
     assert verifier.thresholds is None, "they are fitted on dev, as of any verifier that brings none"
     assert (scores.cost.calls, scores.cost.distinct_pairs, scores.cost.notes) == (1, 1, {})
 
@@ -72,26 +71,22 @@ def test_polish_statements_get_the_polish_prompt_unless_told_otherwise() -> None
     assert ["Zdanie" in user(body) for body in server.bodies] == [True, False]
 
 
-def test_a_verdict_without_logprobs_counts_as_one_or_nought_and_is_noted() -> None:
-    with model(lambda body: says("no" if "False." in user(body) else "Yes.")) as (llm, _):
-        scores = LLMVerdict(llm, "zero_shot").score([pair("True."), pair("False.")], Support.FULL)
-    assert scores.values.tolist() == [1.0, 0.0]
-    assert scores.cost.notes == {"without_logprobs": 2}
-
-
 @pytest.mark.parametrize(
-    ("text", "lang", "expected"),
+    ("prompt", "text", "lang", "expected"),
     [
-        ("It says 1,047, not 1,074.\n**Verdict:** No.", "en", 0.0),
-        ("Źródło to podaje.\nWerdykt: tak", "pl", 1.0),
+        ("zero_shot", "Yes.", "en", 1.0),
+        ("zero_shot", "no", "en", 0.0),
+        ("cot", "It says 1,047, not 1,074.\n**Verdict:** No.", "en", 0.0),
+        ("cot", "Źródło to podaje.\nWerdykt: tak", "pl", 1.0),
     ],
 )
-def test_a_reasoning_prompt_is_read_by_its_final_verdict(text: str, lang: str, expected: float) -> None:
+def test_a_verdict_without_logprobs_counts_as_one_or_nought(prompt: str, text: str, lang: str, expected: float) -> None:
     with model(lambda body: says(text)) as (llm, server):
-        scores = LLMVerdict(llm, "cot", max_tokens=300).score([pair("A.", lang)], Support.FULL)
+        scores = LLMVerdict(llm, prompt, max_tokens=300).score([pair("A.", lang)], Support.FULL)
     assert scores.values.tolist() == [expected]
-    assert scores.cost.notes == {}
-    assert "structured_outputs" not in server.bodies[0]
+    constrained = prompt == "zero_shot"  # the other is a reasoning prompt, read by its final verdict
+    assert scores.cost.notes == ({"without_logprobs": 1} if constrained else {})
+    assert ("structured_outputs" in server.bodies[0]) == constrained
 
 
 @pytest.mark.parametrize(
