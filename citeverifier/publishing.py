@@ -19,8 +19,9 @@ import yaml
 from rich.filesize import decimal
 
 from citeverifier.evaluation.reporting.model_card import HUB_ID, model_card
-from citeverifier.models.checkpoint import HEAD, READER, local_folder, read_config
+from citeverifier.models.checkpoint import local_folder, read_config
 from citeverifier.models.elsewhere import elsewhere_files
+from citeverifier.models.late_interaction_tokens import HEAD, READER
 from citeverifier.models.onnx_files import ENCODER, onnx_files
 from citeverifier.paths import configs_dir
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 
-from citeverifier.models.checkpoint import READER
+from citeverifier.models.late_interaction_tokens import READER
 from citeverifier.models.reader import unpacked
 
 

@@ -24,7 +24,7 @@ from safetensors.torch import load_file, save_file
 from citeverifier.commands.sources import SourceSpec, read
 from citeverifier.evaluation.run import dev_questions
 from citeverifier.evaluation.thresholds import fit_thresholds
-from citeverifier.models.checkpoint import READER
+from citeverifier.models.late_interaction_tokens import READER
 from citeverifier.models.onnx_files import READER_GRAPH, onnx_files
 from citeverifier.models.reader import in_int8
 from citeverifier.records import LEVELS, Example, Support

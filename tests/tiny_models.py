@@ -99,6 +99,17 @@ def herbert_backbone(folder: Path, texts: list[str]) -> Path:
     return folder
 
 
+def louder(model: Any) -> Any:
+    """The model with greater weights: as initialised, it says nearly the same of everything."""
+    import torch
+
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 2:
+                parameter.mul_(8)
+    return model.eval()
+
+
 def strengthen(reader: Any) -> None:
     """Let a random reader's documents move what is read by far more than numbers are rounded."""
     import torch
@@ -120,13 +131,14 @@ def tiny_checkpoint(
     from transformers import AutoModel, AutoModelForSequenceClassification
 
     from citeverifier.evaluation.reporting.model_card import model_card
-    from citeverifier.models.checkpoint import CheckpointConfig, late_interaction, load_tokenizer, save_checkpoint
+    from citeverifier.models.checkpoint import CheckpointConfig, load_tokenizer, save_checkpoint
     from citeverifier.models.cut_points import last_linear
+    from citeverifier.models.late_interaction import LateInteraction
 
     torch.manual_seed(1)
     tokenizer = load_tokenizer(str(backbone), max_length)
     if shape == "late_interaction":
-        model: Any = late_interaction(AutoModel.from_pretrained(backbone), reader, None)
+        model: Any = LateInteraction.of(AutoModel.from_pretrained(backbone), reader, None)
         if reader:
             strengthen(model.reader)
     else:

@@ -96,23 +96,14 @@ class FirstTokenLayer(nn.Module):
         from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
         from transformers.models.bert.modeling_bert import eager_attention_forward
 
-        attention = self.layer.attention.self
-        chosen = ALL_ATTENTION_FUNCTIONS.get_interface(attention.config._attn_implementation, eager_attention_forward)
+        own, first = self.layer.attention.self, tokens[:, :1]
+        attention = ALL_ATTENTION_FUNCTIONS.get_interface(own.config._attn_implementation, eager_attention_forward)
+        heads = (len(tokens), -1, own.num_attention_heads, own.attention_head_size)
+        query, key, value = (
+            part.view(heads).transpose(1, 2) for part in (own.query(first), own.key(tokens), own.value(tokens))
+        )
         mask = None if mask is None else mask[:, :, :1]
-        return attend(self.layer, tokens[:, :1], attention.key(tokens), attention.value(tokens), mask, chosen)
-
-
-def attend(
-    layer: Any, tokens: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, attention: Any = batched_products
-) -> Tensor:
-    """A layer of BERT's kind for tokens (n, q, h) over given keys and values (n, t, h), projected by it already.
-
-    `mask` is as `attention` takes it; for `batched_products` (n, 1, 1, t), true where a token is attended to.
-    """
-    own = layer.attention.self
-    heads = (len(tokens), -1, own.num_attention_heads, own.attention_head_size)
-    query, key, value = (part.view(heads).transpose(1, 2) for part in (own.query(tokens), key, value))
-    attended, _weights = attention(own, query, key, value, mask, dropout=0.0, scaling=own.scaling)
-    output = layer.attention.output(attended.reshape(tokens.shape), tokens)
-    vectors: Tensor = layer.feed_forward_chunk(output)
-    return vectors
+        attended, _weights = attention(own, query, key, value, mask, dropout=0.0, scaling=own.scaling)
+        output = self.layer.attention.output(attended.reshape(first.shape), first)
+        vectors: Tensor = self.layer.feed_forward_chunk(output)
+        return vectors

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from citeverifier.models.elsewhere import elsewhere_files
+from citeverifier.models.late_interaction_tokens import HEAD, READER
 from citeverifier.records import LEVELS, RecordError, Support, decode_line, read_record
 from citeverifier.text.rendering import RENDERING
 
 Shape = Literal["cross_encoder", "late_interaction"]
-HEAD, READER = "head.safetensors", "reader.safetensors"
 SECTION = "citeverifier"
 PACKAGE = "package:"
 _MODEL_FILES = frozenset({".json", ".safetensors", ".bin", ".txt", ".model"})
@@ -57,9 +57,10 @@ class CheckpointConfig:
     number_weights: Mapping[str, float] = field(default_factory=dict)
     contradiction_weights: Mapping[str, float] = field(default_factory=dict)
 
-    def threshold(self, level: Support) -> float:
-        """The fitted threshold of a level."""
-        return self.thresholds[level.label]
+    @property
+    def by_level(self) -> dict[Support, float]:
+        """The thresholds by level."""
+        return {level: self.thresholds[level.label] for level in LEVELS}
 
 
 def backbone_path(name: str) -> str:
@@ -117,13 +118,21 @@ def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = 
     return tokenizer
 
 
+def bare_tokenizer(folder: Path) -> Any:
+    """A checkpoint's tokenizer of the package tokenizers, without truncation and padding; no transformers needed."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
 def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: CheckpointConfig) -> None:
     """Write a folded model as a checkpoint folder. `model` is a classifier, or a `LateInteraction`.
 
     What an earlier checkpoint there had and this one lacks (head, reader, modules.json, *.py) is removed.
     """
-    from safetensors.torch import save_file
-
     folder.mkdir(parents=True, exist_ok=True)
     late = config.shape == "late_interaction"
     body = model.encoder if late else model
@@ -138,9 +147,7 @@ def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: Checkpoint
     for name in (HEAD, READER, *elsewhere_files()):
         (folder / name).unlink(missing_ok=True)
     if late:
-        for name, part in ((HEAD, model.head), (READER, model.reader)):
-            if part is not None:
-                save_file({key: value.contiguous() for key, value in part.state_dict().items()}, str(folder / name))
+        model.save_parts(folder)
         for name, content in elsewhere_files().items():
             (folder / name).write_bytes(content)
     tokenizer.save_pretrained(folder)
@@ -218,33 +225,17 @@ def load_checkpoint(path: str | Path, dtype: Any) -> tuple[Any, Any, CheckpointC
     from safetensors import SafetensorError
     from transformers import AutoModel, AutoModelForSequenceClassification
 
+    from citeverifier.models.late_interaction import LateInteraction
+
     folder = local_folder(str(path))
     config = read_config(folder)
     if not (folder / "tokenizer.json").is_file():
         raise FileNotFoundError(f"{folder}: expected tokenizer.json, got no such file; copy the checkpoint again")
     try:
         if config.shape == "late_interaction":
-            model: Any = late_interaction(AutoModel.from_pretrained(folder, dtype=dtype), config.reader, folder)
+            model: Any = LateInteraction.of(AutoModel.from_pretrained(folder, dtype=dtype), config.reader, folder)
         else:
             model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
     except SafetensorError as error:
         raise ValueError(f"{folder}: expected whole weights, got {error}; copy the checkpoint again") from None
     return model.eval(), load_tokenizer(str(folder), None), config
-
-
-def late_interaction(encoder: Any, reader: bool, folder: Path | None) -> Any:
-    """A model of an encoder, head and reader, both heads in float32: a checkpoint folder's trained ones, or new ones.
-
-    Raises FileNotFoundError where the folder lacks one of their files.
-    """
-    from safetensors.torch import load_file
-
-    from citeverifier.models.late_interaction import LateInteraction
-    from citeverifier.models.reader import Reader, load_weights
-
-    model = LateInteraction(encoder, reader=Reader(encoder) if reader else None)
-    if folder is not None:
-        model.head.load_state_dict(load_file(str(folder / HEAD)))
-        if model.reader is not None:
-            load_weights(model.reader, load_file(str(folder / READER)))
-    return model

@@ -30,11 +30,12 @@ def one_logit(model: Any, batch: dict[str, Tensor]) -> Tensor:
 
 
 _Piece = tuple[int, str]  # a sentence, and the position of its document
-_ProbeKey = tuple[str, str, str, str]  # statement, context, title, sentence
 
 
-def _probe_key(pair: Pair, piece: _Piece) -> _ProbeKey:
-    return pair.statement, pair.context or "", pair.documents[piece[0]].title, piece[1]
+def _alone(pair: Pair, piece: _Piece) -> Pair:
+    """A pair's statement with one sentence; the same for pairs that share statement and document."""
+    document = Document(pair.documents[piece[0]].title, piece[1])
+    return Pair.of(pair.statement, [document], pair.lang, context=pair.context)
 
 
 def _with_pieces(pair: Pair, pieces: Sequence[_Piece]) -> Pair:
@@ -56,8 +57,7 @@ class CrossEncoderEngine:
         self, model: Any, inputs: CrossEncoderInputs, values: Callable[[Any, dict[str, Tensor]], Tensor] = one_logit
     ) -> None:
         self.model, self.inputs, self.values = model, inputs, values
-        self.device = next(model.parameters()).device
-        self.batches = Batches(self.device)
+        self.batches = Batches(next(model.parameters()).device)
         attend_by_products(model)
         compute_first_token_only(model)
 
@@ -100,19 +100,16 @@ class CrossEncoderEngine:
             [(d, text) for d, document in enumerate(pair.documents) for text in sentences(document.text, pair.lang)]
             for pair in pairs
         ]
-        probes: dict[_ProbeKey, Pair] = {}  # pairs that share statement and documents share their sentences
-        for pair, own in zip(pairs, pieces, strict=True):
-            for piece in own:
-                key = _probe_key(pair, piece)
-                probes.setdefault(key, replace(pair, documents=(Document(*key[2:]),)))
-        rows = self.inputs.prepare_all(list(probes.values()))
-        for i, probe in enumerate(probes.values()):
+        each = zip(pairs, pieces, strict=True)
+        probes = list(dict.fromkeys(_alone(pair, piece) for pair, own in each for piece in own))
+        rows = self.inputs.prepare_all(probes)
+        for i, probe in enumerate(probes):
             if rows[i]["length"] > self.inputs.limit:
                 rows[i] = self.inputs.windows(probe)[0]  # its first window: it only ranks
         scores = dict(zip(probes, self._forward(rows, result), strict=True))
         packed = []
         for pair, own in zip(pairs, pieces, strict=True):
-            values = [scores[_probe_key(pair, piece)] for piece in own]
+            values = [scores[_alone(pair, piece)] for piece in own]
             packed.append(self._best_that_fit(pair, own, sorted(range(len(own)), key=lambda k: -values[k])))
         return packed
 
@@ -141,12 +138,8 @@ class CrossEncoderEngine:
     def _forward(self, rows: Sequence[dict[str, Any]], result: Logits) -> NDArray[np.float64]:
         lengths = [len(row["input_ids"]) for row in rows]
         result.tokens += sum(lengths)
-        values = np.empty(len(rows))
-
-        def forward(batch: list[int]) -> None:
-            inputs = self.inputs.collate([rows[i] for i in batch])
-            outputs = self.values(self.model, {key: value.to(self.device) for key, value in inputs.items()})
-            values[batch] = outputs.double().cpu().numpy()
-
-        self.batches.run(lengths, forward)
-        return values
+        return self.batches.values(
+            lengths,
+            lambda batch: self.inputs.collate([rows[i] for i in batch]),
+            lambda inputs: self.values(self.model, inputs),
+        )

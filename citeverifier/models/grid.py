@@ -8,65 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from citeverifier.models.folds import Fold
-from citeverifier.models.late_interaction_tokens import StatementTooLong, pad
+from citeverifier.metrics.decisions import Floats
+from citeverifier.models.inputs import padded_batch
+from citeverifier.models.late_interaction_tokens import StatementTooLong, overlapping
 from citeverifier.models.logits import Logits
 from citeverifier.models.token_batches import Batches
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document, render_pair
 from citeverifier.text.sentences import sentences
 
+Fold = Callable[[Floats], float]
+
 LEAST_ROOM = 32  # tokens that a statement must leave for a chunk
 MARGIN = 4  # tokens that a text may have more than its parts
-
-Cell = tuple[str, str]
-
-
-class Cells:
-    """Values of (chunk, part) texts, each distinct one once, in batches of like length.
-
-    Args:
-        model: on its device, in eval mode.
-        encode: token id lists of a cell by input name, "input_ids" among them.
-        values: one number a row of the model and a padded batch.
-        padding: by input name what it is padded with, 0 elsewhere.
-    """
-
-    def __init__(
-        self,
-        model: Any,
-        encode: Callable[[str, str], Mapping[str, list[int]]],
-        values: Callable[[Any, dict[str, Tensor]], Tensor],
-        padding: Mapping[str, int],
-    ) -> None:
-        self.model, self.encode, self.values, self.padding = model, encode, values, padding
-        self.device = next(model.parameters()).device
-        self.batches = Batches(self.device)
-
-    @torch.inference_mode()
-    def __call__(self, cells: Sequence[Cell]) -> tuple[dict[Cell, float], int]:
-        """(value by cell, tokens read)."""
-        distinct = list(dict.fromkeys(cells))
-        rows = [self.encode(*cell) for cell in distinct]
-        lengths = [max(map(len, row.values())) for row in rows]
-        values_by_cell: dict[Cell, float] = {}
-
-        def forward(batch: list[int]) -> None:
-            inputs = {
-                name: pad([rows[i][name] for i in batch], self.padding.get(name, 0)).to(self.device)
-                for name in rows[batch[0]]
-            }
-            values = self.values(self.model, inputs).double().cpu().tolist()
-            values_by_cell.update({distinct[i]: value for i, value in zip(batch, values, strict=True)})
-
-        self.batches.run(lengths, forward)
-        return values_by_cell, sum(lengths)
+# SummaC's bins of P(entailment), closer where scores are frequent.
+BINS = (
+    0.0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95, 0.955, 0.96, 0.965, 0.97, 0.975,
+    0.98, 0.985, 0.99, 0.995, 1.0,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -108,24 +74,31 @@ class Chunks:
         spans = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
         if len(spans) <= room:
             return [text]
-        size = room - MARGIN
-        return [
-            text[spans[start][0] : spans[min(start + size, len(spans)) - 1][1]] for start in range(0, len(spans), size)
-        ]
+        return [text[piece[0][0] : piece[-1][1]] for piece in overlapping(spans, room - MARGIN, 0)]
 
 
+@dataclass(frozen=True)
 class Grid:
-    """An engine for `Once`: each pair's chunks by parts, their values folded by `fold` ((chunks, parts) -> number)."""
+    """An engine for `Once`: each pair's chunks by parts, each distinct (chunk, part) once, folded to one value a pair.
 
-    def __init__(
-        self,
-        cells: Cells,
-        chunks: Chunks,
-        parts: Callable[[Pair], list[str]],
-        fold: Fold,
-    ) -> None:
-        self.cells, self.chunks, self.parts, self.fold = cells, chunks, parts, fold
+    Attributes:
+        model: on its device, in eval mode.
+        encode: token id lists of a chunk and a part by input name, "input_ids" among them.
+        values: one number a row of the model and a padded batch.
+        padding: by input name what it is padded with, 0 elsewhere.
+        chunks, parts: of a pair.
+        fold: from (chunks, parts) values to one.
+    """
 
+    model: Any
+    encode: Callable[[str, str], Mapping[str, list[int]]]
+    values: Callable[[Any, dict[str, Tensor]], Tensor]
+    padding: Mapping[str, int]
+    chunks: Chunks
+    parts: Callable[[Pair], list[str]]
+    fold: Fold
+
+    @torch.inference_mode()
     def logits(self, pairs: Sequence[Pair], level: Support) -> Logits:
         """Values of pairs; the same for both levels."""
         result = Logits(np.full(len(pairs), np.nan))
@@ -139,7 +112,16 @@ class Grid:
                 continue
             grids[i] = chunks, parts
             result.windowed += len(chunks) > 1
-        values, result.tokens = self.cells([(c, p) for chunks, parts in grids.values() for c in chunks for p in parts])
+        cells = list(dict.fromkeys((c, p) for chunks, parts in grids.values() for c in chunks for p in parts))
+        rows = [self.encode(*cell) for cell in cells]
+        lengths = [max(map(len, row.values())) for row in rows]
+        result.tokens = sum(lengths)
+        found = Batches(next(self.model.parameters()).device).values(
+            lengths,
+            lambda batch: padded_batch([rows[i] for i in batch], self.padding),
+            lambda inputs: self.values(self.model, inputs),
+        )
+        values = dict(zip(cells, found.tolist(), strict=True))
         for i, (chunks, parts) in grids.items():
             result.values[i] = self.fold(np.array([[values[c, p] for p in parts] for c in chunks]))
         return result
@@ -153,3 +135,43 @@ def whole_statement(pair: Pair) -> list[str]:
 def statement_sentences(pair: Pair) -> list[str]:
     """The statement's sentences."""
     return sentences(pair.statement, pair.lang) or [pair.statement]
+
+
+# --- folds: from a matrix of values, chunks of a premise by parts of a statement, to one score ------------------------
+
+
+def greatest(matrix: Floats) -> float:
+    """The greatest value of any chunk, of a statement that is one part."""
+    return float(matrix.max())
+
+
+def mean_of_greatest(matrix: Floats) -> float:
+    """The mean, over the statement's parts, of the greatest value of any chunk."""
+    return float(matrix.max(axis=0).mean())
+
+
+def convolution(weights: str | None) -> Fold:
+    """SummaC's: a histogram of values for each part of the statement, weighed by a file's weights and averaged.
+
+    Raises FileNotFoundError without the file, with where it is; ValueError on weights of another shape.
+    """
+    if weights is None or not Path(weights).is_file():
+        raise FileNotFoundError(
+            f"verifier.weights: expected the file summac_conv_vitc_sent_perc_e.bin of github.com/tingofurro/summac, "
+            f"got {weights}; download it, and give its path"
+        )
+    state = torch.load(weights, map_location="cpu", weights_only=True)
+    expected = {
+        "mlp.weight": (1, len(BINS) - 1), "mlp.bias": (1,), "layer_final.weight": (2, 3), "layer_final.bias": (2,),
+    }  # fmt: skip
+    shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
+    if shapes != expected:
+        raise ValueError(f"{weights}: expected tensors {expected}, got {shapes}")
+    bins, bias, final, final_bias = (state[name].double().numpy() for name in expected)
+
+    def fold(matrix: Floats) -> float:
+        parts = [np.histogram(column, bins=BINS)[0] @ bins[0] + bias[0] for column in matrix.T]
+        unsupported, supported = final.sum(axis=1) * np.mean(parts) + final_bias  # its three features are all the mean
+        return float(1 / (1 + np.exp(unsupported - supported)))
+
+    return fold

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from citeverifier.models.late_interaction_tokens import LateInteractionTokens, overlapping, pad
@@ -21,6 +21,11 @@ def token_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     return ids
 
 
+def padded_batch(rows: Sequence[Mapping[str, list[int]]], padding: Mapping[str, int]) -> dict[str, Tensor]:
+    """Token id lists by input name as tensors, padded with `padding`, 0 where it names none."""
+    return {name: pad([row[name] for row in rows], padding.get(name, 0)) for name in rows[0]}
+
+
 class LateInteractionInputs(LateInteractionTokens):
     """Tokenises the statement and the documents of pairs apart, as late interaction takes them."""
 
@@ -34,13 +39,9 @@ class LateInteractionInputs(LateInteractionTokens):
 
     def collate(self, prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """A batch; with "borne_out" of its items as the labels of tokens (n, s), padded with -1."""
-        import torch
-
         batch = super().collate(prepared)
         if "borne_out" in prepared[0]:
-            width = batch["statement_ids"].shape[1]
-            rows = [[*item["borne_out"], *[-1] * (width - len(item["borne_out"]))] for item in prepared]
-            batch["borne_out"] = torch.tensor(rows)
+            batch["borne_out"] = pad([item["borne_out"] for item in prepared], -1)
         return batch
 
     def borne_out(self, pair: Pair, counted: Sequence[bool]) -> list[int]:
@@ -110,9 +111,8 @@ class CrossEncoderInputs:
 
     def collate(self, prepared: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """A padded batch as the classifier takes it."""
-        padding = {"input_ids": self.tokenizer.pad_token_id}
-        keys = [key for key in prepared[0] if key != "length"]
-        return {key: pad([item[key] for item in prepared], padding.get(key, 0)) for key in keys}
+        rows = [{name: item[name] for name in item if name != "length"} for item in prepared]
+        return padded_batch(rows, {"input_ids": self.tokenizer.pad_token_id})
 
     def _row(self, statement: list[int], premise: list[int]) -> dict[str, Any]:
         a, b = (premise, statement) if self.premise_first else (statement, premise)

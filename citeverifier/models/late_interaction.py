@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad, softplus
 
-from citeverifier.models.late_interaction_tokens import READ_MOST
-from citeverifier.models.reader import Reader, token_losses
+from citeverifier.models.late_interaction_tokens import HEAD, READ_MOST, READER
+from citeverifier.models.reader import Reader, load_weights, token_losses
 
 # A statement token's best cosine in a document of another pair and of its own, where nothing was measured (E5's).
 UNRELATED, RELATED = 0.65, 0.86
@@ -101,6 +103,25 @@ class LateInteraction(nn.Module):
         self.encoder = encoder
         self.head: Any = head or LateInteractionHead(encoder.config.hidden_size)
         self.reader = reader
+
+    @classmethod
+    def of(cls, encoder: Any, reads: bool, folder: Path | None) -> LateInteraction:
+        """With head and reader, both in float32, of a checkpoint's folder, or new ones.
+
+        Raises FileNotFoundError where the folder lacks one of their files.
+        """
+        model = cls(encoder, reader=Reader(encoder) if reads else None)
+        if folder is not None:
+            model.head.load_state_dict(load_file(folder / HEAD))
+            if model.reader is not None:
+                load_weights(model.reader, load_file(folder / READER))
+        return model
+
+    def save_parts(self, folder: Path) -> None:
+        """Write head and reader into a checkpoint's folder."""
+        for name, part in ((HEAD, self.head), (READER, self.reader)):
+            if part is not None:
+                save_file({key: value.contiguous() for key, value in part.state_dict().items()}, folder / name)
 
     @property
     def config(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,27 +46,22 @@ class LateInteractionEngine(LateInteractionScoring):
 
     def statements(self, ids: Sequence[list[int]], counted: Sequence[Sequence[bool]]) -> list[Encoded]:
         """Statements; a reader takes them embedded."""
-        kept: dict[int, Encoded] = {}
 
-        def forward(batch: list[int]) -> None:
-            rows, attention = self._batch(ids, batch)
+        def encode(batch: list[int], rows: Tensor, attention: Tensor) -> Iterator[Encoded]:
             tokens = self.model.encode(rows, attention).float()
             embedded = self.model.reader.embedded(self.model.encoder, rows) if self.model.reader else None
             for at, i in enumerate(batch):
                 own = torch.tensor(counted[i], device=self.device)
                 reading = () if embedded is None else (embedded[at, : len(own)].clone(), own)
-                kept[i] = Encoded(tokens[at, : len(own)][own].to(self.dtype), reading)
+                yield Encoded(tokens[at, : len(own)][own].to(self.dtype), reading)
 
-        self.batches.run([len(row) for row in ids], forward)
-        return [kept[i] for i in range(len(ids))]
+        return self._encoded(ids, encode)
 
     def windows(self, ids: Sequence[list[int]]) -> list[Encoded]:
         """Document windows; a reader takes their keys and values, special tokens included."""
         before, after = len(self.inputs.before), len(self.inputs.after)
-        kept: dict[int, Encoded] = {}
 
-        def forward(batch: list[int]) -> None:
-            rows, attention = self._batch(ids, batch)
+        def encode(batch: list[int], rows: Tensor, attention: Tensor) -> Iterator[Encoded]:
             reader: Any = self.model.reader
             if reader is None:
                 tokens, both = self.model.encode(rows, attention), []
@@ -77,16 +72,23 @@ class LateInteractionEngine(LateInteractionScoring):
                 length = len(ids[i])
                 vectors = normalize(tokens[at, before : length - after].float(), dim=-1)
                 own = [part[at, :, :length] for pair in both for part in pair]
-                kept[i] = Encoded(vectors.to(self.dtype, copy=True), (torch.stack(own),) if own else ())
+                yield Encoded(vectors.to(self.dtype, copy=True), (torch.stack(own),) if own else ())
+
+        return self._encoded(ids, encode)
+
+    def _encoded(
+        self, ids: Sequence[list[int]], encode: Callable[[list[int], Tensor, Tensor], Iterable[Encoded]]
+    ) -> list[Encoded]:
+        """What `encode` makes of each batch: of its positions, its padded ids and their attention."""
+        kept: dict[int, Encoded] = {}
+
+        def forward(batch: list[int]) -> None:
+            rows = [ids[i] for i in batch]
+            tensors = pad(rows, self.inputs.pad_id), pad([[1] * len(row) for row in rows], 0)
+            kept.update(zip(batch, encode(batch, *(tensor.to(self.device) for tensor in tensors)), strict=True))
 
         self.batches.run([len(row) for row in ids], forward)
         return [kept[i] for i in range(len(ids))]
-
-    def _batch(self, ids: Sequence[list[int]], batch: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Padded ids and attention of some rows, on the device."""
-        rows = [ids[i] for i in batch]
-        attention = pad([[1] * len(row) for row in rows], 0)
-        return pad(rows, self.inputs.pad_id).to(self.device), attention.to(self.device)
 
     def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> Read:
         """What the reader makes of statements with their windows."""
@@ -108,52 +110,33 @@ class LateInteractionEngine(LateInteractionScoring):
         self.reading.run(lengths, forward)
         return values, words, contradicted
 
-    def compare(
-        self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]
-    ) -> Tensor:
-        """Logits (n,) of a statement with n premises, by its matches."""
-        tokens = statement.vectors.float()
-        by_document = self._matches(tokens, documents)
+    def matches(self, statement: Encoded, windows: Sequence[Encoded]) -> Tensor:
+        """(windows, s) the match of each token of a statement with each window."""
+        own = normalize(statement.vectors.float(), dim=-1)
+        similarity = torch.cat([window.vectors for window in windows]).float() @ own.T
+        lengths = torch.tensor([len(window.vectors) for window in windows], device=self.device)
+        return torch.segment_reduce(similarity, "max", lengths=lengths, axis=0, initial=-1.0)
+
+    def means(self, statement: Encoded, matches: Tensor) -> list[float]:
+        """How well each window matches a statement."""
+        means: list[float] = (matches @ self.model.head.log_weights(*self._every(statement)).exp().squeeze(0)).tolist()
+        return means
+
+    def pooled(self, statement: Encoded, by_document: Tensor, premises: Sequence[Sequence[int]]) -> Tensor:
+        """Logits (n,) of a statement with n premises."""
         matches = torch.stack([by_document[list(premise)].amax(dim=0) for premise in premises])
-        every = torch.ones(1, len(tokens), dtype=torch.bool, device=self.device)
-        logits: Tensor = self.model.head(tokens.unsqueeze(0), every, matches).squeeze(1)
+        logits: Tensor = self.model.head(*self._every(statement), matches).squeeze(1)
         return logits
+
+    def _every(self, statement: Encoded) -> tuple[Tensor, Tensor]:
+        """A statement's tokens (1, s, h), and that all of them count (1, s)."""
+        tokens = statement.vectors.float().unsqueeze(0)
+        return tokens, torch.ones(tokens.shape[:2], dtype=torch.bool, device=self.device)
 
     def joined(self, logits: list[Tensor]) -> NDArray[np.float64]:
         """The logits of all statements; a GPU is waited for once."""
         values: NDArray[np.float64] = torch.cat(logits).double().cpu().numpy()
         return values
-
-    def mean_matches(self, statement: Encoded, windows: Sequence[Encoded]) -> list[float]:
-        """How well each window matches a statement."""
-        tokens = statement.vectors.float()
-        means: list[float] = (self._by_window(tokens, windows) @ self._weight(tokens)).tolist()
-        return means
-
-    def _matches(self, statement: Tensor, documents: Sequence[Sequence[Encoded]]) -> Tensor:
-        """The match of each statement token (s) with the best window of each document, (documents, s)."""
-        by_window = self._by_window(statement, [window for document in documents for window in document])
-        if len(by_window) == len(documents):
-            return by_window
-        mean = (by_window @ self._weight(statement)).tolist()
-        chosen, start = [], 0
-        for document in documents:
-            end = start + len(document)
-            chosen.append(max(range(start, end), key=mean.__getitem__))
-            start = end
-        return by_window[chosen]
-
-    def _by_window(self, statement: Tensor, windows: Sequence[Encoded]) -> Tensor:
-        """The match of each statement token (s) with each window, (windows, s)."""
-        similarity = torch.cat([window.vectors for window in windows]).float() @ normalize(statement, dim=-1).T
-        lengths = torch.tensor([len(window.vectors) for window in windows], device=self.device)
-        return torch.segment_reduce(similarity, "max", lengths=lengths, axis=0, initial=-1.0)
-
-    def _weight(self, statement: Tensor) -> Tensor:
-        """The salience (s,) of a statement's tokens."""
-        every = torch.ones(1, len(statement), dtype=torch.bool, device=self.device)
-        weight: Tensor = self.model.head.log_weights(statement.unsqueeze(0), every).exp().squeeze(0)
-        return weight
 
 
 def _there(lengths: Sequence[int], device: torch.device) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +23,8 @@ from citeverifier.models.logits import Logits
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document
 
-CHUNK = 512  # documents whose vectors are held at a time
-READ_CHUNK = 60_000  # the same with a reader, in characters: it needs 24 vectors a token where matching needs one
+CHUNK = 300_000  # characters of documents whose vectors are held at a time
+READ_CHUNK = 60_000  # the same with a reader, which needs 24 vectors a token where matching needs one
 CACHE_BYTES = 512 * 2**20  # of vectors kept across calls
 READ_TOKENS = 8  # tokens of documents that cost a reader about as much as one of a statement
 
@@ -100,18 +100,20 @@ class LateInteractionScoring(ABC):
         """Document windows by their token ids, vectors without special tokens and normalised."""
 
     @abstractmethod
-    def compare(
-        self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]
-    ) -> Any:
-        """Logits (n,) of a statement with n premises, each given as positions in `documents` (windows of each)."""
+    def matches(self, statement: Encoded, windows: Sequence[Encoded]) -> Array:
+        """(windows, s) the match of each token of a statement with each window."""
 
     @abstractmethod
-    def mean_matches(self, statement: Encoded, windows: Sequence[Encoded]) -> list[float]:
-        """How well each window matches a statement: `compare` goes by the best one of each document."""
+    def means(self, statement: Encoded, matches: Array) -> list[float]:
+        """How well each window matches a statement, by their `matches`."""
 
     @abstractmethod
-    def joined(self, logits: list[Any]) -> NDArray[np.float64]:
-        """What `compare` gave of each statement, one after the other."""
+    def pooled(self, statement: Encoded, by_document: Array, premises: Sequence[Sequence[int]]) -> Array:
+        """Logits (n,) of a statement with n premises, each given as rows of matches (documents, s)."""
+
+    @abstractmethod
+    def joined(self, logits: list[Array]) -> NDArray[np.float64]:
+        """What `pooled` gave of each statement, one after the other."""
 
     @abstractmethod
     def read(self, asked: Sequence[tuple[Encoded, Sequence[Encoded]]], lengths: Sequence[int]) -> Read:
@@ -124,7 +126,7 @@ class LateInteractionScoring(ABC):
         place = {text: number for number, text in enumerate(dict.fromkeys(text for own in texts for text in own))}
         # all that is asked about a document together: more documents than the cache holds are still read once
         order = sorted(range(len(pairs)), key=lambda i: place[texts[i][-1]])
-        chunks = list(_chunks(order, texts, *((READ_CHUNK, len) if self.reads else (CHUNK, lambda _: 1))))
+        chunks = list(_chunks(order, texts, READ_CHUNK if self.reads else CHUNK))
         for chunk in tqdm(chunks, desc="scoring", disable=len(chunks) < 2 or None, leave=False):
             self._chunk(chunk, pairs, texts, result)
         return result
@@ -140,12 +142,13 @@ class LateInteractionScoring(ABC):
             result.reasons |= dict.fromkeys(asked.pop(key), reason)
         kept = [i for group in asked.values() for i in group]
         documents = self._documents(list(dict.fromkeys(text for i in kept for text in texts[i])), result)
-        logits: list[Any] = []
+        logits: list[Array] = []
         for key, group in asked.items():
             wanted = list(dict.fromkeys(text for i in group for text in texts[i]))
             place = {text: position for position, text in enumerate(wanted)}
             chosen = [[place[text] for text in texts[i]] for i in group]
-            logits.append(self.compare(statements[key], [documents[text] for text in wanted], chosen))
+            by_document = self._by_document(statements[key], [documents[text] for text in wanted])
+            logits.append(self.pooled(statements[key], by_document, chosen))
         if kept:
             result.values[kept] = self.joined(logits)
         if self.reads and kept:
@@ -159,12 +162,25 @@ class LateInteractionScoring(ABC):
             result.words |= dict(zip(kept, words, strict=True))
             result.contradicted |= dict(zip(kept, contradicted.tolist(), strict=True))
 
+    def _by_document(self, statement: Encoded, documents: Sequence[Sequence[Encoded]]) -> Array:
+        """(documents, s) the matches of a statement with the best window of each document."""
+        by_window = self.matches(statement, [window for windows in documents for window in windows])
+        if len(by_window) == len(documents):
+            return by_window
+        means = self.means(statement, by_window)
+        chosen, start = [], 0
+        for windows in documents:
+            end = start + len(windows)
+            chosen.append(max(range(start, end), key=means.__getitem__))
+            start = end
+        return by_window[chosen]
+
     def _read_of(self, statement: Encoded, documents: Sequence[Sequence[Encoded]]) -> list[Encoded]:
         """What of a premise is read: the windows that match best."""
         windows = [window for own in documents for window in own]
         if len(windows) <= READ_MOST:
             return windows
-        means = self.mean_matches(statement, windows)
+        means = self.means(statement, self.matches(statement, windows))
         best = sorted(range(len(windows)), key=lambda i: -means[i])[:READ_MOST]
         return [windows[i] for i in sorted(best)]
 
@@ -201,16 +217,14 @@ class LateInteractionScoring(ABC):
         return known | new
 
 
-def _chunks(
-    order: Sequence[int], texts: Sequence[Sequence[str]], most: int, size: Callable[[str], int]
-) -> Iterator[list[int]]:
-    """Positions in runs that ask about distinct documents of the size `most` together, or a little more."""
+def _chunks(order: Sequence[int], texts: Sequence[Sequence[str]], most: int) -> Iterator[list[int]]:
+    """Positions in runs that ask about distinct documents of `most` characters together, or a little more."""
     chunk: list[int] = []
     documents: set[str] = set()
     held = 0
     for i in order:
         chunk.append(i)
-        held += sum(size(text) for text in texts[i] if text not in documents)
+        held += sum(len(text) for text in texts[i] if text not in documents)
         documents.update(texts[i])
         if held >= most:
             yield chunk

@@ -7,7 +7,7 @@ where tensors are made, so that onnxruntime can do without it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from torch import Tensor
 
+HEAD, READER = "head.safetensors", "reader.safetensors"  # what lies in a checkpoint beside the encoder's weights
 READ_MOST = 3  # windows of a premise that a reader reads, those that match best: more of them mislead it
 STRIDE = 32  # tokens that neighbouring windows of a long document share
 MULTIPLE = 8  # batches are padded to a multiple of it: fewer distinct shapes, less memory lost between them
@@ -55,9 +56,12 @@ class StatementTooLong(ValueError):
     """A statement that leaves no room within the model's limit; it is not truncated but unscored."""
 
 
-def overlapping(ids: list[int], room: int, stride: int) -> list[list[int]]:
-    """Windows of at most `room` ids, neighbours sharing `stride`; all ids where they fit."""
-    return [ids[start : start + room] for start in range(0, max(1, len(ids) - stride), room - stride)]
+Token = TypeVar("Token")  # its id, or where in a text it stands
+
+
+def overlapping(tokens: list[Token], room: int, stride: int) -> list[list[Token]]:
+    """Windows of at most `room` tokens, neighbours sharing `stride`; all tokens where they fit."""
+    return [tokens[start : start + room] for start in range(0, max(1, len(tokens) - stride), room - stride)]
 
 
 class LateInteractionTokens:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tqdm.auto import tqdm
 
 from citeverifier.extras import brought_by
-from citeverifier.models.checkpoint import CheckpointConfig
+from citeverifier.models.checkpoint import CheckpointConfig, bare_tokenizer
 from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.late_interaction_scoring import CACHE_BYTES, Encoded, LateInteractionScoring, Read
 from citeverifier.models.late_interaction_tokens import padded, position_limit
@@ -33,7 +33,6 @@ class OnnxEngine(LateInteractionScoring):
     def __init__(self, folder: Path, config: CheckpointConfig, cache_bytes: int = CACHE_BYTES) -> None:
         with brought_by("onnx"):
             from onnxruntime import InferenceSession, SessionOptions
-            from tokenizers import Tokenizer
         graphs = (ENCODER, HEAD_GRAPH, *((READER_GRAPH,) if config.reader else ()))
         missing = [name for name in graphs if not (folder / name).is_file()]
         if missing:
@@ -42,16 +41,11 @@ class OnnxEngine(LateInteractionScoring):
                 f"`citeverifier export {folder} NEW_FOLDER` writes them beside a copy of the checkpoint"
             )
         encoder = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
-        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        limit = position_limit(encoder)
-        pad_id = encoder.pad_token_id
-        super().__init__(
-            LateInteractionInputs(tokenizer, pad_id, config.max_length, limit, config.reads_context),
-            cache_bytes,
-            config.reader,
-        )
+        with brought_by("onnx"):
+            tokenizer = bare_tokenizer(folder)
+        limit, pad_id = position_limit(encoder), encoder.pad_token_id
+        inputs = LateInteractionInputs(tokenizer, pad_id, config.max_length, limit, config.reads_context)
+        super().__init__(inputs, cache_bytes, config.reader)
         options = SessionOptions()
         options.intra_op_num_threads = 1  # batches run side by side instead
         self.sessions = {
@@ -122,29 +116,23 @@ class OnnxEngine(LateInteractionScoring):
         self._side_by_side(lengths, forward)
         return values, words, contradicted
 
-    def compare(
-        self, statement: Encoded, documents: Sequence[Sequence[Encoded]], premises: Sequence[Sequence[int]]
-    ) -> Floats:
-        """Logits (n,) of a statement with n premises, by its matches."""
-        tokens, head = statement.vectors, self.sessions[HEAD_GRAPH]
-        compared = _normalised(tokens).T
-        best = [self._best_window(statement, windows) for windows in documents]
-        by_document = [(part.vectors @ compared).max(axis=0, initial=-1.0) for part in best]
-        matches = np.stack([np.max([by_document[i] for i in premise], axis=0) for premise in premises])
-        _, logits = head.run(None, {"tokens": tokens, "matches": matches})
-        found: Floats = logits
-        return found
+    def matches(self, statement: Encoded, windows: Sequence[Encoded]) -> Floats:
+        """(windows, s) the match of each token of a statement with each window."""
+        own = _normalised(statement.vectors).T
+        return np.stack([(window.vectors @ own).max(axis=0, initial=-1.0) for window in windows])
 
-    def _best_window(self, statement: Encoded, windows: Sequence[Encoded]) -> Encoded:
-        return windows[int(np.argmax(self.mean_matches(statement, windows))) if len(windows) > 1 else 0]
-
-    def mean_matches(self, statement: Encoded, windows: Sequence[Encoded]) -> list[float]:
+    def means(self, statement: Encoded, matches: Floats) -> list[float]:
         """How well each window matches a statement."""
-        compared = _normalised(statement.vectors).T
-        matches = np.stack([(window.vectors @ compared).max(axis=0, initial=-1.0) for window in windows])
         weights, _ = self.sessions[HEAD_GRAPH].run(None, {"tokens": statement.vectors, "matches": matches})
         means: list[float] = (matches @ weights).tolist()
         return means
+
+    def pooled(self, statement: Encoded, by_document: Floats, premises: Sequence[Sequence[int]]) -> Floats:
+        """Logits (n,) of a statement with n premises."""
+        matches = np.stack([by_document[list(premise)].max(axis=0) for premise in premises])
+        _, logits = self.sessions[HEAD_GRAPH].run(None, {"tokens": statement.vectors, "matches": matches})
+        found: Floats = logits
+        return found
 
     def joined(self, logits: list[Floats]) -> NDArray[np.float64]:
         """The logits of all statements."""

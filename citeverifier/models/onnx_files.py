@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from citeverifier.extras import brought_by
-from citeverifier.models.checkpoint import READER
+from citeverifier.models.late_interaction_tokens import READER
 
 ENCODER, HEAD_GRAPH, READER_GRAPH = "encoder.onnx", "head.onnx", "reader.onnx"
 WEIGHTS = {"encoder.": "model.safetensors", "reader.": READER}  # by the beginning of their names in a graph
@@ -56,11 +56,12 @@ def _modules(model: Any) -> tuple[Any, Any, Any]:
     import torch
     from torch import Tensor
 
-    class Encoder(torch.nn.Module):
+    class Part(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.encoder, self.reader = model.encoder, model.reader
+            self.encoder, self.head, self.reader = model.encoder, model.head, model.reader
 
+    class Encoder(Part):
         def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, ...]:
             encoded = self.encoder(input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True)
             *below, vectors = encoded.hidden_states
@@ -69,21 +70,13 @@ def _modules(model: Any) -> tuple[Any, Any, Any]:
             both = [torch.stack(pair, dim=2) for pair in self.reader.keys_and_values(below)]
             return vectors, torch.stack(both, dim=2)
 
-    class Head(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.head = model.head
-
+    class Head(Part):
         def forward(self, tokens: Tensor, matches: Tensor) -> tuple[Tensor, Tensor]:
             every = torch.ones_like(matches[:1], dtype=torch.bool)
             weights = self.head.log_weights(tokens.unsqueeze(0), every).exp().squeeze(0)
             return weights, self.head(tokens.unsqueeze(0), every, matches).squeeze(1)
 
-    class Read(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.encoder, self.reader = model.encoder, model.reader
-
+    class Read(Part):
         def forward(
             self, input_ids: Tensor, attention_mask: Tensor, counted: Tensor, both: Tensor, read: Tensor
         ) -> tuple[Tensor, Tensor, Tensor]:

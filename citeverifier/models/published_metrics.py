@@ -8,17 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    T5ForTokenClassification,
+)
 
 from citeverifier.models.alignscore import ALIGNED
 from citeverifier.models.checkpoint import backbone_path, load_tokenizer, local_folder, naming
 from citeverifier.models.cross_encoder_engine import CrossEncoderEngine
 from citeverifier.models.device import own_device, pretrained, torch_dtype
-from citeverifier.models.folds import Fold, convolution, greatest, mean_of_greatest
-from citeverifier.models.grid import MARGIN, Cells, Chunks, Grid, statement_sentences, whole_statement
+from citeverifier.models.grid import (
+    MARGIN,
+    Chunks,
+    Fold,
+    Grid,
+    convolution,
+    greatest,
+    mean_of_greatest,
+    statement_sentences,
+    whole_statement,
+)
 from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs, TextToTextInputs
 from citeverifier.models.late_interaction import LateInteraction, MeanOfMatches
 from citeverifier.models.late_interaction_engine import LateInteractionEngine
@@ -88,37 +106,28 @@ class InChunks:
             return min(limit if chunk is None else chunk, limit - overhead - part)
 
         padding = {"input_ids": loaded.tokenizer.pad_token_id, "labels": -100}
-        cells = Cells(loaded.model, encode, self.values(loaded), padding)
         chunks = Chunks(loaded.tokenizer, room, self.sentence_chunks)
-        return Grid(cells, chunks, self.parts, self.fold).logits
+        return Grid(loaded.model, encode, self.values(loaded), padding, chunks, self.parts, self.fold).logits
 
 
 # --- loaders --------------------------------------------------------------------------------------------------------
 
 
-def any_model_of(kind: str) -> Callable[[Settings, bool], Loaded]:
-    """A loader of any model (hub id, folder, or `package:NAME/FOLDER`) by one of transformers' Auto classes."""
-
-    def load(settings: Settings, bf16: bool) -> Loaded:
-        import transformers
-
-        path = backbone_path(settings["path"])
-        with naming(f"verifier.path={settings['path']}"):
-            model = pretrained(getattr(transformers, kind), path, bf16)
-        return Loaded(model, load_tokenizer(path, None), path, settings)
-
-    return load
+def _any_model(kind: Any, settings: Settings, bf16: bool) -> Loaded:
+    """Any model (hub id, folder, or `package:NAME/FOLDER`) by one of transformers' Auto classes."""
+    path = backbone_path(settings["path"])
+    with naming(f"verifier.path={settings['path']}"):
+        model = pretrained(kind, path, bf16)
+    return Loaded(model, load_tokenizer(path, None), path, settings)
 
 
-classifier = any_model_of("AutoModelForSequenceClassification")
-text_to_text = any_model_of("AutoModelForSeq2SeqLM")
-encoder = any_model_of("AutoModel")
+classifier = partial(_any_model, AutoModelForSequenceClassification)
+text_to_text = partial(_any_model, AutoModelForSeq2SeqLM)
+encoder = partial(_any_model, AutoModel)
 
 
 def either(settings: Settings, bf16: bool) -> Loaded:
     """A classifier of two classes or, where the config says so, a text-to-text model. Raises ValueError on others."""
-    from transformers import AutoConfig
-
     with naming(f"verifier.path={settings['path']}"):
         config = AutoConfig.from_pretrained(settings["path"])
     if config.is_encoder_decoder:
@@ -150,9 +159,6 @@ def hhem(settings: Settings, bf16: bool) -> Loaded:
 
     Raises FileNotFoundError without weights, ValueError on weights that are not such a classifier's.
     """
-    from safetensors.torch import load_file
-    from transformers import AutoConfig, T5ForTokenClassification
-
     folder, foundation = local_folder(settings["path"]), settings["foundation"]
     weights = folder / "model.safetensors"
     if not weights.is_file():
@@ -274,14 +280,12 @@ def likelihood(loaded: Loaded) -> Values:
 
 def entailment_in_windows(loaded: Loaded) -> Engine:
     """P(entailment); a long premise in windows at level partial, its best sentences packed at level full."""
-
     inputs = CrossEncoderInputs(loaded.tokenizer, loaded.limit, context=False, premise_first=True)
     return CrossEncoderEngine(loaded.model, inputs, class_named(*ENTAILMENT)(loaded)).logits
 
 
 def one_in_windows(loaded: Loaded) -> Engine:
     """P("1") over the whole vocabulary: a model that answers in other words scores near 0. Windows and packing."""
-
     answer = loaded.tokenizer("1", add_special_tokens=False)["input_ids"]
     if len(answer) != 1:
         raise ValueError(
@@ -296,7 +300,6 @@ def one_in_windows(loaded: Loaded) -> Engine:
 
 def nearest_tokens(loaded: Loaded) -> Engine:
     """The mean, over the statement's tokens, of their greatest cosine to any token of the premise, cut to [0, 1]."""
-
     limit = position_limit(loaded.model.config)
     window = min(loaded.settings["window"], limit)
     inputs = LateInteractionInputs.of(loaded.tokenizer, window, limit, context=False)

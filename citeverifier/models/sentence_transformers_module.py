@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from sentence_transformers.base.modules import InputModule
 from torch import Tensor
 from transformers import AutoModel, AutoTokenizer
@@ -22,9 +21,7 @@ from transformers import AutoModel, AutoTokenizer
 from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.models.late_interaction_tokens import LateInteractionTokens, position_limit
 from citeverifier.models.number_check import NumberCheck
-from citeverifier.models.reader import Reader, load_weights
 
-HEAD, READER = "head.safetensors", "reader.safetensors"
 BETWEEN_DOCUMENTS = re.compile(r"\n\s*\n")
 
 
@@ -55,17 +52,13 @@ class LateInteractionScorer(InputModule):
         folder = Path(found)
         settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))["citeverifier"]
         encoder = AutoModel.from_pretrained(folder, **{"dtype": torch.float32, **(options.get("model_kwargs") or {})})
-        model = LateInteraction(encoder, reader=Reader(encoder) if settings.get("reader") else None)
+        model = LateInteraction.of(encoder, bool(settings.get("reader")), folder)
         tokenizer = AutoTokenizer.from_pretrained(folder)
         tokenizer.backend_tokenizer.no_truncation()
         tokenizer.backend_tokenizer.no_padding()
         words = json.loads((folder / "number_words.json").read_text(encoding="utf-8"))
         numbers = NumberCheck(settings.get("number_weights", {}), words)
-        scorer = cls(model.eval(), tokenizer, settings["max_length"], numbers)
-        model.head.load_state_dict(load_file(folder / HEAD))
-        if model.reader is not None:
-            load_weights(model.reader, load_file(folder / READER))
-        return scorer
+        return cls(model.eval(), tokenizer, settings["max_length"], numbers)
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **_: Any) -> dict[str, Tensor]:
         """Tensors of a batch of (statement, documents); a statement over the model's limit raises ValueError."""
@@ -89,11 +82,7 @@ class LateInteractionScorer(InputModule):
         """Weights, config, tokenizer and number words; sentence-transformers adds modules.json and the sources."""
         encoder: Any = self.model.encoder
         encoder.save_pretrained(output_path)
-        for name, part in ((HEAD, self.model.head), (READER, self.model.reader)):
-            if part is not None:
-                save_file(
-                    {key: value.contiguous() for key, value in part.state_dict().items()}, Path(output_path, name)
-                )
+        self.model.save_parts(Path(output_path))
         self.save_tokenizer(output_path)
         Path(output_path, "number_words.json").write_text(
             json.dumps(self.numbers.languages, ensure_ascii=False), encoding="utf-8"

@@ -6,7 +6,10 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 from tqdm.auto import tqdm
 
 from citeverifier.models.logits import under_budget
@@ -27,6 +30,7 @@ class Batches:
     """
 
     def __init__(self, device: torch.device) -> None:
+        self.device = device
         self.budget = TOKEN_BUDGET.get(device.type, TOKEN_BUDGET["cpu"])
         self.workers = min(WORKERS, torch.get_num_threads()) if device.type == "cpu" else 1
 
@@ -43,6 +47,22 @@ class Batches:
                     finished += len(batch)
                     bar.update(len(batch))
                 remaining = remaining[finished:]
+
+    def values(
+        self,
+        lengths: Sequence[int],
+        collate: Callable[[list[int]], dict[str, Tensor]],
+        values: Callable[[dict[str, Tensor]], Tensor],
+    ) -> NDArray[np.float64]:
+        """One number (n,) a row: `collate` makes a padded batch of positions, `values` numbers of a batch."""
+        found = np.empty(len(lengths))
+
+        def forward(batch: list[int]) -> None:
+            inputs = {name: tensor.to(self.device) for name, tensor in collate(batch).items()}
+            found[batch] = values(inputs).double().cpu().numpy()
+
+        self.run(lengths, forward)
+        return found
 
     def _halve(self, tokens: int) -> None:
         self.budget = tokens // 2

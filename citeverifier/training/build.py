@@ -7,16 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from citeverifier.models.checkpoint import (
-    HEAD,
-    CheckpointConfig,
-    backbone_path,
-    late_interaction,
-    load_tokenizer,
-    naming,
-    read_config,
-)
-from citeverifier.models.late_interaction_tokens import position_limit
+import torch
+from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
+
+from citeverifier.models.checkpoint import CheckpointConfig, backbone_path, load_tokenizer, naming, read_config
+from citeverifier.models.late_interaction import LateInteraction
+from citeverifier.models.late_interaction_tokens import HEAD, position_limit
 from citeverifier.models.reader import Reader
 from citeverifier.training.hyperparameters import Lora, TrainingOptions
 
@@ -28,9 +24,6 @@ _HEAD_NAMES = ("head.", "classifier.", "score.", "pooler.")
 
 def build_model(options: TrainingOptions) -> tuple[Any, Any]:
     """(model, tokenizer) for a run, in float32, from the backbone's weights."""
-    import torch
-    from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
-
     backbone = options.backbone
     path = backbone_path(backbone.name)
     common = {"revision": backbone.revision or "main", "trust_remote_code": backbone.trust_remote_code}
@@ -64,10 +57,11 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
 
 def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
     trained = trained_head(options)
-    has_reader = trained is not None and read_config(trained).reader
+    config = None if trained is None else read_config(trained)
+    has_reader = config is not None and config.reader
     if options.reader:
-        _goes_beside(options, None if trained is None else read_config(trained))
-    model = late_interaction(encoder, has_reader, trained)
+        _goes_beside(options, config)
+    model = LateInteraction.of(encoder, has_reader, trained)
     if options.reader:
         if model.reader is None:
             model.reader = Reader(encoder)
@@ -121,12 +115,6 @@ def encoder_of(model: Any) -> Any:
     return inner.base_model
 
 
-def layers_of(encoder: Any) -> Any:
-    """The stack of an encoder's layers, lowest first."""
-    stack = getattr(encoder, "layers", None)  # ModernBERT's name; BERT's and RoBERTa's is encoder.layer
-    return encoder.encoder.layer if stack is None else stack
-
-
 def freeze(encoder: Any, embeddings: bool, layers: int) -> None:
     """Stop gradients of an encoder's token embeddings and of its lowest `layers` layers.
 
@@ -135,7 +123,8 @@ def freeze(encoder: Any, embeddings: bool, layers: int) -> None:
     """
     if embeddings:
         encoder.get_input_embeddings().requires_grad_(False)
-    stack = layers_of(encoder)
+    stack = getattr(encoder, "layers", None)  # ModernBERT's name; BERT's and RoBERTa's is encoder.layer
+    stack = encoder.encoder.layer if stack is None else stack
     if layers > len(stack):
         raise ValueError(f"frozen_layers: expected at most {len(stack)}, got {layers}")
     if layers:
@@ -149,8 +138,6 @@ def attention_of(options: TrainingOptions) -> str:
 
     On a CPU SDPA's backward pass is the slow one; on a GPU SDPA is faster both ways.
     """
-    import torch
-
     if options.attention is not None:
         return options.attention
     return "sdpa" if torch.cuda.is_available() else "eager"
@@ -158,8 +145,6 @@ def attention_of(options: TrainingOptions) -> str:
 
 def set_dropout(model: Any, probability: float) -> None:
     """Set every dropout probability of a model, attention's own included."""
-    import torch
-
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = probability
@@ -184,8 +169,6 @@ def fitted_to_gpu(options: TrainingOptions) -> TrainingOptions:
 
     Without a GPU all weights are trained.
     """
-    import torch
-
     lora = options.lora
     if lora is None:
         return options
@@ -218,8 +201,6 @@ def merge_lora(model: Any, options: TrainingOptions) -> Any:
 
 def build_optimizer(model: Any, options: TrainingOptions) -> Any:
     """AdamW with the head's learning rate apart, and no weight decay on biases and norms."""
-    import torch
-
     groups: dict[tuple[bool, bool], list[Any]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:

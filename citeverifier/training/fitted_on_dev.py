@@ -11,7 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
 
 from citeverifier.metrics.decisions import auroc, best_threshold
 from citeverifier.models.contradiction import NAMES, READER
@@ -114,9 +117,6 @@ def fit_number_weights(
     """
     if not features.shape[1]:
         return np.zeros(0)
-    import torch
-    from scipy.optimize import minimize
-
     z, x, rows = (torch.as_tensor(np.asarray(part, dtype=np.float64)) for part in (logits, features, labels))
 
     def objective(parameters: Floats) -> tuple[float, Floats]:
@@ -156,8 +156,6 @@ def fit_contradiction_weights(
     if min(counts) < LEAST:
         log.info("dev has %d usable pairs that are not told, %d refuted: contradictions are not learnt", *counts)
         return {}
-    from sklearn.linear_model import LogisticRegression
-
     features = outcomes if read is None else np.column_stack([outcomes, read])
     model = LogisticRegression(class_weight="balanced").fit(features[known], refuted[known])
     weights = [float(model.intercept_[0]), *map(float, model.coef_[0])]

@@ -14,13 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+from transformers import set_seed
 
+from citeverifier.models.inputs import LateInteractionInputs
+from citeverifier.models.late_interaction import MeanOfMatches
 from citeverifier.models.late_interaction_tokens import position_limit
 from citeverifier.records import Pair, Support
 from citeverifier.training.build import build_model, merge_lora
 from citeverifier.training.finished import Trained, finished_before, write_report
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.order import whole_run
+from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
 
 TEMPERATURE = 0.05  # of mean cosines: as if those of twenty tokens were added up
 
@@ -37,10 +43,6 @@ def train_matching(
 
     Raises ValueError for another shape than late interaction, or data without contrasts.
     """
-    from transformers import set_seed
-
-    from citeverifier.models.late_interaction import MeanOfMatches
-
     if options.shape != "late_interaction":
         raise ValueError(f"model: expected late_interaction, got {options.shape}")
     if (before := finished_before(options, data or {}, verifier=False)) is not None:
@@ -74,12 +76,6 @@ def matching_trainer(
     model: Any, tokenizer: Any, options: TrainingOptions, train_set: list[Contrast], dev_set: list[Contrast]
 ) -> Any:
     """The Trainer of a run, ready to train."""
-    import torch
-    from torch.nn.functional import cross_entropy
-
-    from citeverifier.models.inputs import LateInteractionInputs
-    from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
-
     inputs = LateInteractionInputs.of(tokenizer, options.max_length, position_limit(model.config), context=False)
     rows = train_set + dev_set
 

@@ -12,18 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from transformers import set_seed
 
 from citeverifier.models.checkpoint import CheckpointConfig, read_config, save_checkpoint
 from citeverifier.models.cut_points import fold_into, interval_loss, last_linear, margin_loss
+from citeverifier.models.late_interaction import typical_matches
+from citeverifier.models.reader import contradiction_losses
 from citeverifier.paths import LATEST
 from citeverifier.records import LEVELS, Pair, Support
 from citeverifier.training.build import build_model, merge_lora, trained_head, with_reader
 from citeverifier.training.finished import Trained, digest, finished_before, write_report
 from citeverifier.training.fitted_on_dev import FittedOnDev, aurocs, check_dev, fit_on_dev, number_outcomes, refuted
 from citeverifier.training.hyperparameters import TrainingOptions
-from citeverifier.training.order import by_length, runs_by_length, whole_run
+from citeverifier.training.order import by_length, neighbours, whole_run
 from citeverifier.training.prepared_pairs import Prepared, inputs_for, prepare
+from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
 
 log = logging.getLogger(__name__)
 
@@ -50,8 +55,6 @@ def train(
     Raises ValueError where that one had other settings or data, labels are missing, dev lacks a class, nothing fits the
     length limit, or the training diverged.
     """
-    from transformers import set_seed
-
     options = with_reader(options)
     data = {"pairs": digest([*train_pairs, *dev_pairs])} if data is None else data
     if (before := finished_before(options, data)) is not None:
@@ -65,13 +68,9 @@ def train(
     train_set, dev_set = (prepare(inputs, pairs, options, reads) for pairs in (train_pairs, dev_pairs))
     check_dev(dev_set.pairs)  # of those that are not too long
     dropped = len(train_pairs) - len(train_set.pairs)
-    log.info(
-        "training on %d pairs (%d too long, dropped), dev %d (%d dropped)",
-        len(train_set.pairs),
-        dropped,
-        len(dev_set.pairs),
-        len(dev_pairs) - len(dev_set.pairs),
-    )
+    dev_dropped = len(dev_pairs) - len(dev_set.pairs)
+    told = len(train_set.pairs), dropped, len(dev_set.pairs), dev_dropped
+    log.info("training on %d pairs (%d too long, dropped), dev %d (%d dropped)", *told)
     start_head(model, inputs, train_set, options)
     trainer = ordinal_trainer(model, inputs, options, train_set, dev_set)
     trainer.run(data)
@@ -93,8 +92,6 @@ def train(
 
 def start_head(model: Any, inputs: Any, train_set: Prepared, options: TrainingOptions) -> None:
     """Start a new late-interaction head at this encoder's cosines on some of the supported training pairs."""
-    from citeverifier.models.late_interaction import typical_matches
-
     if options.shape != "late_interaction" or trained_head(options):
         return
     supported = [i for i, row in enumerate(train_set.labels) if row[0] == Support.FULL]
@@ -108,11 +105,6 @@ def start_head(model: Any, inputs: Any, train_set: Prepared, options: TrainingOp
 
 def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set: Prepared, dev_set: Prepared) -> Any:
     """The Trainer of a run, ready to train."""
-    import torch
-
-    from citeverifier.models.reader import contradiction_losses
-    from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
-
     items = train_set.items + dev_set.items
     pairs = train_set.pairs + dev_set.pairs
     numbers = {example: number for number, example in enumerate(dict.fromkeys(pair.example for pair in pairs))}
@@ -123,13 +115,13 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
     labels = np.concatenate([np.concatenate([train_set.labels, dev_set.labels]), examples, known, on_dev], axis=1)
     if options.delta == 0 and bool(np.any((labels[:, 0] == 1) & (labels[:, 1] == 1))):
         raise ValueError("delta=0 trains a binary verifier: expected no pair labelled exactly partial, got some")
-    batch = pairs_a_step(options)
+    batch = together = pairs_a_step(options)
+    runs = [[i] for i in range(len(train_set.items))]
+    if options.shape == "late_interaction":
+        runs, together = neighbours(train_set.pairs), batch // options.gradient_accumulation
 
     def epoch(number: int) -> list[int]:
-        if options.shape == "late_interaction":
-            together = batch // options.gradient_accumulation  # the same for any number of processes
-            return runs_by_length(train_set.pairs, train_set.lengths, together, options.seed + number)
-        return by_length(train_set.lengths, batch, options.seed + number)
+        return by_length(runs, train_set.lengths, together, options.seed + number)
 
     def collate(positions: list[int]) -> dict[str, Any]:
         # Labels first: Trainer takes the batch size from the first tensor it meets.

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm.auto import tqdm
 
 from citeverifier.models.cut_points import label_rows
-from citeverifier.models.late_interaction_tokens import position_limit
+from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
+from citeverifier.models.late_interaction_tokens import StatementTooLong, position_limit
 from citeverifier.records import Pair, Support
 from citeverifier.training.hyperparameters import TrainingOptions
 
@@ -33,8 +35,6 @@ class Prepared:
 
 def inputs_for(model: Any, tokenizer: Any, options: TrainingOptions) -> Any:
     """What tokenises pairs for a model of a shape."""
-    from citeverifier.models.inputs import CrossEncoderInputs, LateInteractionInputs
-
     if options.shape == "late_interaction":
         limit = position_limit(model.config)
         return LateInteractionInputs.of(tokenizer, options.max_length, limit, options.reads_context)
@@ -43,10 +43,6 @@ def inputs_for(model: Any, tokenizer: Any, options: TrainingOptions) -> Any:
 
 def prepare(inputs: Any, pairs: Sequence[Pair], options: TrainingOptions, reads: bool) -> Prepared:
     """Tokenise; pairs that are too long are left out: where the model `reads`, those of over MOST_WINDOWS windows."""
-    from tqdm.auto import tqdm
-
-    from citeverifier.models.late_interaction_tokens import StatementTooLong
-
     kept, items = [], []
     for pair in tqdm(pairs, desc="tokenising", disable=None, leave=False):
         try:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from citeverifier.cost import Cost
 from citeverifier.models.device import own_device
+from citeverifier.models.late_interaction_tokens import overlapping
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Scorer, Scores, score_each
@@ -91,6 +92,5 @@ class Embedding(Scorer):
         spans, limit = self._tokens(text), self._limit
         if len(spans) <= limit:
             return [text]
-        overlap = min(OVERLAP, limit // 2)
-        starts = range(0, len(spans) - overlap, limit - overlap)
-        return [text[spans[start][0] : spans[min(start + limit, len(spans)) - 1][1]] for start in starts]
+        windows = overlapping(spans, limit, min(OVERLAP, limit // 2))
+        return [text[window[0][0] : window[-1][1]] for window in windows]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from citeverifier.models.contradiction import READER, contradicted
 from citeverifier.models.device import Dtype, own_device, runs_bf16, torch_dtype
 from citeverifier.paths import LATEST
-from citeverifier.records import LANGUAGES, LEVELS, Pair, Support
+from citeverifier.records import LANGUAGES, Pair, Support
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Scorer, Scores
@@ -122,7 +122,7 @@ class OrdinalVerifier(Scorer):
     @property
     def thresholds(self) -> Mapping[Support, float]:
         """The thresholds fitted on dev, saved with the checkpoint."""
-        return {level: self.config.threshold(level) for level in LEVELS}
+        return self.config.by_level
 
     @cached_property
     def fingerprint(self) -> str:

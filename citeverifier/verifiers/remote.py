@@ -19,10 +19,10 @@ from scipy.special import logit
 from citeverifier.cost import Cost
 from citeverifier.llm.connection import Connection, Failure, shorten
 from citeverifier.llm.request import LLMOptions
-from citeverifier.models.checkpoint import local_folder, read_config
+from citeverifier.models.checkpoint import bare_tokenizer, local_folder, read_config
 from citeverifier.models.cut_points import probability
 from citeverifier.models.logits import Logits
-from citeverifier.records import LEVELS, Pair, Support
+from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import render_pair
 from citeverifier.verifiers.base import Scorer, Scores
 from citeverifier.verifiers.once import Once
@@ -63,8 +63,6 @@ class Remote(Scorer):
         batch_size: int = 32,
         **options: Any,
     ) -> None:
-        from tokenizers import Tokenizer
-
         if api not in PATHS:
             raise ValueError(f"verifier.api: expected score (vLLM) or predict (text-embeddings-inference), got {api!r}")
         if too_long not in ("refuse", "unscored"):
@@ -85,16 +83,14 @@ class Remote(Scorer):
         self.api, self.model, self.too_long, self.batch_size = api, model, too_long, batch_size
         self._options = LLMOptions(model or "", base_url=base_url, **options)
         self.limit = self.config.max_length
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = bare_tokenizer(folder)
         self._once = Once(self._logits, context=self.config.reads_context)
         self._spent = Cost()
 
     @property
     def thresholds(self) -> Mapping[Support, float]:
         """The thresholds fitted on dev, saved with the checkpoint."""
-        return {level: self.config.threshold(level) for level in LEVELS}
+        return self.config.by_level
 
     def refuses(self, pairs: Sequence[Pair], level: Support) -> str | None:
         """How many pairs are over the limit; None where none is, or they may stay unscored."""

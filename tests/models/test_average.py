@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from citeverifier.models.checkpoint import READER
+from citeverifier.models.late_interaction_tokens import READER
 from citeverifier.models.reader import in_int8
 
 SCRIPT = Path(__file__).parents[2] / "models" / "average.py"

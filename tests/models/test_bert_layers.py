@@ -6,21 +6,25 @@ from typing import Any
 
 import pytest
 import torch
+from tiny_models import louder
 from transformers import AutoModel, AutoModelForSequenceClassification
 
 from citeverifier.models.bert_layers import PRODUCTS, attend_by_products, batched_products, compute_first_token_only
 
 
-def _parts(queries: int, keys: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    torch.manual_seed(0)
-    made = [torch.randn(3, length, 4 * 8).view(3, length, 4, 8).transpose(1, 2) for length in (queries, keys, keys)]
-    return made[0], made[1], made[2]
+def batch_of(*lengths: int) -> dict[str, torch.Tensor]:
+    ids = torch.randint(5, 500, (len(lengths), max(lengths)), generator=torch.Generator().manual_seed(0))
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)
+    return {"input_ids": ids, "attention_mask": mask.long()}
 
 
 @pytest.mark.parametrize("queries", [7, 1])
 @pytest.mark.parametrize("padded", [False, True])
 def test_it_is_the_attention_of_pytorch(queries: int, padded: bool) -> None:
-    query, key, value = _parts(queries, 7)
+    torch.manual_seed(0)
+    query, key, value = (
+        torch.randn(3, length, 4 * 8).view(3, length, 4, 8).transpose(1, 2) for length in (queries, 7, 7)
+    )
     mask = (torch.arange(7) < torch.tensor([[7], [4], [1]])).view(3, 1, 1, 7).expand(3, 1, queries, 7)
     expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, mask if padded else None)
     found, weights = batched_products(None, query, key, value, mask if padded else None, scaling=8**-0.5)
@@ -28,75 +32,53 @@ def test_it_is_the_attention_of_pytorch(queries: int, padded: bool) -> None:
     assert weights is None
 
 
-def _louder(model: Any) -> Any:
-    """The model with greater weights: as initialised, its attention hardly changes anything."""
-    with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() == 2:
-                parameter.mul_(8)
-    return model.eval()
-
-
 @pytest.mark.parametrize("architecture", ["bert", "xlm-roberta"])
 def test_an_encoder_in_bfloat16_makes_the_same_of_every_token(tiny: Any, architecture: str) -> None:
-    model = _louder(AutoModel.from_pretrained(tiny(architecture), dtype=torch.bfloat16))
-    ids = torch.randint(5, 500, (3, 40), generator=torch.Generator().manual_seed(0))
-    mask = (torch.arange(40) < torch.tensor([[40], [31], [7]])).long()
+    model = louder(AutoModel.from_pretrained(tiny(architecture), dtype=torch.bfloat16))
+    batch = batch_of(40, 31, 7)
+    there = batch["attention_mask"].bool()
     with torch.inference_mode():
-        expected = model(input_ids=ids, attention_mask=mask).last_hidden_state[mask.bool()].float()
+        expected = model(**batch).last_hidden_state[there].float()
         assert attend_by_products(model)
         assert model.config._attn_implementation == PRODUCTS
-        found = model(input_ids=ids, attention_mask=mask).last_hidden_state[mask.bool()].float()
-        unmasked = model(input_ids=ids).last_hidden_state[mask.bool()].float()
+        found = model(**batch).last_hidden_state[there].float()
+        unmasked = model(input_ids=batch["input_ids"]).last_hidden_state[there].float()
     assert (unmasked - expected).abs().max() > 0.5  # what a lost mask would do
     torch.testing.assert_close(found, expected, atol=0.04, rtol=0.02)
 
 
-def test_the_first_token_alone_works_with_it(tiny: Any) -> None:
+@pytest.mark.parametrize(
+    ("attention", "dtype", "most"),
+    [("eager", torch.float32, 1e-5), ("sdpa", torch.float32, 1e-5), ("sdpa", torch.bfloat16, 0.04)],
+)
+@pytest.mark.parametrize("architecture", ["bert", "xlm-roberta"])
+def test_the_logits_stay_the_same_and_one_token_is_handed_on(
+    tiny: Any, architecture: str, attention: str, dtype: torch.dtype, most: float
+) -> None:
     torch.manual_seed(0)
-    model = _louder(
-        AutoModelForSequenceClassification.from_pretrained(tiny("bert"), num_labels=1, dtype=torch.bfloat16)
+    model = louder(
+        AutoModelForSequenceClassification.from_pretrained(
+            tiny(architecture), num_labels=1, attn_implementation=attention, dtype=dtype
+        )
     )
-    ids = torch.randint(5, 500, (4, 40), generator=torch.Generator().manual_seed(0))
+    batch = batch_of(60, 60, 31, 7)
     with torch.inference_mode():
-        assert attend_by_products(model)
-        expected = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
+        assert attend_by_products(model) == (dtype == torch.bfloat16)
+        expected = model(**batch).logits
         assert compute_first_token_only(model)
-        found = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
-    assert expected.std() > 0.2
-    torch.testing.assert_close(found, expected, atol=0.04, rtol=0.04)
+        found = model(**batch).logits
+        handed_on = model.base_model(**batch).last_hidden_state
+    assert expected.std() > 0.01
+    torch.testing.assert_close(found, expected, atol=most, rtol=most)
+    assert handed_on.shape[:2] == (4, 1)
 
 
-def test_elsewhere_the_fused_one_stays(tiny: Any) -> None:
+def test_elsewhere_a_model_stays_as_it_is(tiny: Any) -> None:
     assert not attend_by_products(AutoModel.from_pretrained(tiny("bert"), dtype=torch.float32))
     assert not attend_by_products(AutoModel.from_pretrained(tiny("modernbert"), dtype=torch.bfloat16))
     eager = AutoModel.from_pretrained(tiny("bert"), dtype=torch.bfloat16, attn_implementation="eager")
     assert not attend_by_products(eager)
-
-
-@pytest.mark.parametrize("attention", ["eager", "sdpa"])
-@pytest.mark.parametrize("architecture", ["bert", "xlm-roberta"])
-def test_the_logits_stay_the_same_and_one_token_is_handed_on(tiny: Any, architecture: str, attention: str) -> None:
-    torch.manual_seed(0)
-    model = _louder(
-        AutoModelForSequenceClassification.from_pretrained(
-            tiny(architecture), num_labels=1, attn_implementation=attention
-        )
-    )
-    ids = torch.randint(5, 500, (4, 60))
-    mask = (torch.arange(60) < torch.tensor([[60], [60], [31], [7]])).long()
-    with torch.inference_mode():
-        expected = model(input_ids=ids, attention_mask=mask).logits
-        assert compute_first_token_only(model)
-        found = model(input_ids=ids, attention_mask=mask).logits
-        handed_on = model.base_model(input_ids=ids, attention_mask=mask).last_hidden_state
-    assert expected.std() > 0.01
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
-    assert handed_on.shape[:2] == (4, 1)
-
-
-def test_a_model_of_another_kind_stays_as_it_is(tiny: Any) -> None:
-    model = AutoModelForSequenceClassification.from_pretrained(tiny("modernbert"), num_labels=1).eval()
+    model = AutoModelForSequenceClassification.from_pretrained(tiny("modernbert"), num_labels=1)
     before = model.base_model.layers[-1]
     assert not compute_first_token_only(model)
     assert model.base_model.layers[-1] is before

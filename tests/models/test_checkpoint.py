@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tiny_models import tiny_checkpoint
+from tiny_models import DELTA, tiny_checkpoint
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 from citeverifier.models.checkpoint import (
@@ -23,37 +23,17 @@ from citeverifier.models.checkpoint import (
     read_config,
     save_checkpoint,
 )
-from citeverifier.models.cut_points import Calibration, fold_into, last_linear
 from citeverifier.models.late_interaction import LateInteraction
-from citeverifier.models.late_interaction_tokens import position_limit
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import RENDERING, render_pair
 from citeverifier.verifiers import ordinal
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
-CALIBRATION = Calibration(temperature=1.4, cut_partial=0.3, cut_full=2.6)
-
-
-def config(shape: Any, delta: float = CALIBRATION.delta) -> CheckpointConfig:
-    thresholds = {"partial": 0.45, "full": 0.55}
-    return CheckpointConfig(shape, delta, CALIBRATION.temperature, thresholds, 256, False, languages=("en", "pl"))
-
 
 @pytest.fixture(scope="module", params=["bert", "xlm-roberta", "modernbert"])
 def cross_encoder(request: pytest.FixtureRequest, tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folded cross-encoder checkpoint of each architecture."""
-    torch.manual_seed(1)
-    backbone = str(tiny(request.param))
-    model = AutoModelForSequenceClassification.from_pretrained(backbone, num_labels=1)
-    tokenizer = load_tokenizer(backbone, 256)
-    with torch.no_grad():  # a random encoder says nearly the same of all texts: spread and centre its logits
-        last_linear(model).weight.normal_(0, 50)
-        probe = tokenizer("Statement 1 about a river.", "Vistula: The longest river.", return_tensors="pt")
-        last_linear(model).bias.sub_(model.eval()(**probe).logits.item())
-    fold_into(last_linear(model), CALIBRATION)
-    folder = tmp_path_factory.mktemp(f"cross-{request.param}")
-    save_checkpoint(folder, model, tokenizer, config("cross_encoder"))
-    return folder
+    """A finished cross-encoder checkpoint of each architecture."""
+    return tiny_checkpoint(tmp_path_factory.mktemp(f"cross-{request.param}"), tiny(request.param))
 
 
 def test_a_checkpoint_leaves_no_file_of_another_shape_before_it(tiny: Any, tmp_path: Path) -> None:
@@ -81,23 +61,12 @@ def test_other_runtimes_give_the_same_sigmoid(cross_encoder: Path, pairs: list[P
     assert np.ptp(ours) > 1e-3  # the pairs differ by far more than the runtimes may
 
 
-def test_full_is_the_partial_logit_moved_by_delta(cross_encoder: Path, pairs: list[Pair]) -> None:
+def test_full_is_the_partial_logit_moved_by_delta_at_no_cost(cross_encoder: Path, pairs: list[Pair]) -> None:
     verifier = OrdinalVerifier(str(cross_encoder), dtype="float32")
-    partial, full = (verifier.score(pairs, level).values for level in (Support.PARTIAL, Support.FULL))
-    moved = np.log(partial / (1 - partial)) - CALIBRATION.delta
-    assert np.allclose(full, 1 / (1 + np.exp(-moved)), atol=1e-9)
-
-
-def test_both_levels_of_a_short_pair_cost_one_pass(cross_encoder: Path, pairs: list[Pair]) -> None:
-    verifier = OrdinalVerifier(str(cross_encoder), dtype="float32")
-    assert verifier.score([*pairs, pairs[0]], Support.PARTIAL).cost.distinct_pairs == len(pairs)
-    assert verifier.score(pairs, Support.FULL).cost.distinct_pairs == 0
-
-
-def test_cross_encoder_batched_equals_single(cross_encoder: Path, pairs: list[Pair]) -> None:
-    together = OrdinalVerifier(str(cross_encoder), dtype="float32").score(pairs, Support.FULL).values
-    alone = [OrdinalVerifier(str(cross_encoder), dtype="float32").score([p], Support.FULL).values[0] for p in pairs[:6]]
-    assert np.abs(together[:6] - np.array(alone)).max() < 1e-4  # logits of some hundreds, in float32
+    partial, full = (verifier.score([*pairs, pairs[0]], level) for level in (Support.PARTIAL, Support.FULL))
+    moved = np.log(partial.values / (1 - partial.values)) - DELTA
+    assert np.allclose(full.values, 1 / (1 + np.exp(-moved)), atol=1e-9)
+    assert (partial.cost.distinct_pairs, full.cost.distinct_pairs) == (len(pairs), 0)
 
 
 def test_nothing_in_a_checkpoint_is_pickled(cross_encoder: Path) -> None:
@@ -106,16 +75,17 @@ def test_nothing_in_a_checkpoint_is_pickled(cross_encoder: Path) -> None:
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl"))]
     written = json.loads((cross_encoder / "config.json").read_text())
     assert written.get("problem_type") is None
-    assert written["citeverifier"]["delta"] == pytest.approx(CALIBRATION.delta)
+    assert written["citeverifier"]["delta"] == DELTA
 
 
-def test_late_interaction_round_trip(tmp_path: Path, tiny: Any, pairs: list[Pair]) -> None:
+def test_late_interaction_round_trip(tmp_path: Path, tiny: Any) -> None:
     model = LateInteraction(AutoModel.from_pretrained(tiny("bert"))).eval()
     with torch.no_grad():
         model.head.salience.weight.normal_()
-    save_checkpoint(tmp_path, model, load_tokenizer(str(tiny("bert")), 256), config("late_interaction"))
+    config = CheckpointConfig("late_interaction", DELTA, 1.4, {"partial": 0.45, "full": 0.55}, 256, False)
+    save_checkpoint(tmp_path, model, load_tokenizer(str(tiny("bert")), 256), config)
     back, _, read = load_checkpoint(tmp_path, torch.float32)
-    assert read == config("late_interaction")
+    assert read == config
     for name, value in model.state_dict().items():
         assert torch.equal(back.state_dict()[name], value), name
     assert OrdinalVerifier(str(tmp_path)).thresholds == {Support.PARTIAL: 0.45, Support.FULL: 0.55}
@@ -136,7 +106,9 @@ def test_a_package_is_found_by_its_name_and_is_the_last_resort(
     assert OrdinalVerifier().path == str(cross_encoder)
 
 
-def test_errors_name_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny: Any) -> None:
+def test_a_checkpoint_that_is_not_there_is_named_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny: Any
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ordinal, "SHIPPED", "no-such-package")
     with pytest.raises(FileNotFoundError, match=r"python train\.py"):
@@ -145,31 +117,29 @@ def test_errors_name_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         OrdinalVerifier("./missing")
     with pytest.raises(ValueError, match="'citeverifier' section"):
         read_config(tiny("bert"))
-    section = {"citeverifier": {"rendering": "other/9"}}
-    (tmp_path / "config.json").write_text(json.dumps(section))
-    with pytest.raises(ValueError, match="other/9"):
-        read_config(tmp_path)
-    section = {"citeverifier": {"rendering": RENDERING, "shape": "cross_encoder", "depth": 3}}
-    (tmp_path / "config.json").write_text(json.dumps(section))
-    with pytest.raises(ValueError, match=r"config\.json: expected settings of this release, got depth too"):
-        read_config(tmp_path)
-    section = {"citeverifier": {"rendering": RENDERING, "shape": "one_way"}}
-    (tmp_path / "config.json").write_text(json.dumps(section))
-    with pytest.raises(ValueError, match="key 'shape': expected 'cross_encoder' or 'late_interaction', got 'one_way'"):
-        read_config(tmp_path)
-    section = {"citeverifier": {"rendering": RENDERING, "shape": "cross_encoder"}}
-    (tmp_path / "config.json").write_text(json.dumps(section))
-    with pytest.raises(ValueError, match=r"config\.json: citeverifier: key 'delta': expected a value, got nothing"):
-        read_config(tmp_path)
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(ValueError, match=r"config\.json: expected one JSON object"):
-        read_config(tmp_path)
     (tmp_path / "outputs").mkdir()
     (tmp_path / "outputs" / "latest").write_text("gone\n")
     with pytest.raises(FileNotFoundError, match=r"outputs/latest: expected the folder .*, got 'gone'"):
         OrdinalVerifier()
     with pytest.raises(FileNotFoundError, match="pip install no-such-package"):
         backbone_path("package:no_such_package/model")
+
+
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ({"rendering": "other/9"}, "other/9"),
+        ({"shape": "cross_encoder", "depth": 3}, r"config\.json: expected settings of this release, got depth too"),
+        ({"shape": "one_way"}, "key 'shape': expected 'cross_encoder' or 'late_interaction', got 'one_way'"),
+        ({"shape": "cross_encoder"}, r"config\.json: citeverifier: key 'delta': expected a value, got nothing"),
+        (None, r"config\.json: expected one JSON object"),
+    ],
+)
+def test_a_section_of_another_kind_is_named(section: Any, told: str, tmp_path: Path) -> None:
+    written = "{" if section is None else json.dumps({"citeverifier": {"rendering": RENDERING} | section})
+    (tmp_path / "config.json").write_text(written)
+    with pytest.raises(ValueError, match=told):
+        read_config(tmp_path)
 
 
 def test_a_damaged_checkpoint_is_named(cross_encoder: Path, tmp_path: Path) -> None:
@@ -182,18 +152,11 @@ def test_a_damaged_checkpoint_is_named(cross_encoder: Path, tmp_path: Path) -> N
         OrdinalVerifier(str(folder))
 
 
-def test_a_model_with_a_problem_type_is_refused(tmp_path: Path, tiny: Any) -> None:
-    model = AutoModelForSequenceClassification.from_pretrained(tiny("bert"), num_labels=1)
+def test_a_model_with_a_problem_type_is_refused(cross_encoder: Path, tmp_path: Path) -> None:
+    model, tokenizer, config = load_checkpoint(cross_encoder, torch.float32)
     model.config.problem_type = "regression"
     with pytest.raises(ValueError, match="problem_type"):
-        save_checkpoint(tmp_path, model, None, config("cross_encoder"))
-
-
-def test_position_limit_leaves_out_reserved_positions(tiny: Any) -> None:
-    from transformers import AutoConfig
-
-    limits = {name: position_limit(AutoConfig.from_pretrained(tiny(name))) for name in ("bert", "xlm-roberta")}
-    assert limits == {"bert": 512, "xlm-roberta": 512}
+        save_checkpoint(tmp_path, model, tokenizer, config)
 
 
 def test_a_fingerprint_is_of_files_and_settings(tmp_path: Path) -> None:
@@ -205,8 +168,3 @@ def test_a_fingerprint_is_of_files_and_settings(tmp_path: Path) -> None:
     assert files_fingerprint(tmp_path, "nli", 256) != first
     (tmp_path / "model.safetensors").write_bytes(b"Weights")
     assert files_fingerprint(tmp_path, "nli", 512) != first
-
-
-def test_checkpoints_of_other_weights_have_other_fingerprints(cross_encoder: Path) -> None:
-    once, again, other = (OrdinalVerifier(str(cross_encoder), dtype=d) for d in ("float32", "float32", "bfloat16"))
-    assert once.fingerprint == again.fingerprint != other.fingerprint

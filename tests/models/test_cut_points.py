@@ -48,14 +48,11 @@ def test_weight_scales_the_loss() -> None:
     assert loss(0.3, 1, 1, weight=2.5) == pytest.approx(2.5 * loss(0.3, 1, 1), rel=1e-6)
 
 
-def test_with_delta_zero_the_loss_is_binary_cross_entropy() -> None:
+def test_with_delta_zero_the_loss_is_binary_cross_entropy_and_exactly_partial_impossible() -> None:
     z = torch.tensor([0.4, -1.2, 3.0])
     rows = torch.tensor([[1, 2, 1], [0, 0, 1], [2, 2, 1]])
     expected = torch.nn.functional.binary_cross_entropy_with_logits(z, torch.tensor([1.0, 0, 1]), reduction="none")
     assert torch.allclose(interval_loss(z, rows, 0.0), expected, atol=1e-6)
-
-
-def test_with_delta_zero_exactly_partial_is_impossible() -> None:
     assert loss(0.0, 1, 1, delta=0.0) == math.inf
 
 
@@ -72,12 +69,9 @@ def test_full_is_never_likelier_than_partial(z: float, delta: float) -> None:
     assert 0 <= full <= partial <= 1
 
 
-def test_probability_has_no_level_none() -> None:
+def test_probability_has_no_level_none_and_nan_stays_nan() -> None:
     with pytest.raises(ValueError, match="partial or full"):
         probability(np.zeros(1), Support.NONE, 2.0)
-
-
-def test_nan_logits_stay_nan() -> None:
     assert np.isnan(probability(np.array([np.nan]), Support.FULL, 2.0)).all()
 
 
@@ -86,30 +80,22 @@ def test_label_rows_name_an_unlabelled_pair(pairs: list[Pair]) -> None:
     assert label_rows(pairs[:3]).tolist() == [
         [*label, len(p.documents)] for label, p in zip(labels, pairs, strict=False)
     ]
-    unlabelled = Pair("p-x", "e", "s", "en", "g", "S.", pairs[0].documents, "k")
     with pytest.raises(ValueError, match="'p-x'"):
-        label_rows([unlabelled])
-
-
-def test_calibration_folds_as_computed_by_hand() -> None:
-    calibration = Calibration(temperature=2.0, cut_partial=0.5, cut_full=3.5)
-    assert calibration.delta == pytest.approx(1.5)
-    assert calibration.fold(np.array([4.5])).tolist() == [2.0]
+        label_rows([Pair.of("S.", ["D."], id="p-x")])
 
 
 def test_folding_into_a_layer_gives_the_folded_logits() -> None:
     torch.manual_seed(0)
     layer, x = torch.nn.Linear(5, 1), torch.randn(7, 5)
     before = layer(x).detach().numpy().reshape(-1)
-    calibration = Calibration(temperature=1.7, cut_partial=-0.4, cut_full=1.0)
+    calibration = Calibration(temperature=2.0, cut_partial=0.5, cut_full=3.5)
+    assert calibration.delta == pytest.approx(1.5)
+    assert calibration.fold(np.array([4.5])).tolist() == [2.0]
     fold_into(layer, calibration)
     assert np.allclose(layer(x).detach().numpy().reshape(-1), calibration.fold(before), atol=1e-5)
-
-
-def test_folding_needs_one_output_and_a_bias() -> None:
-    for layer in (torch.nn.Linear(3, 2), torch.nn.Linear(3, 1, bias=False)):
+    for other in (torch.nn.Linear(3, 2), torch.nn.Linear(3, 1, bias=False)):
         with pytest.raises(ValueError, match="one output and a bias"):
-            fold_into(layer, Calibration(1.0, 0.0, 2.0))
+            fold_into(other, calibration)
 
 
 def test_fit_finds_the_temperature_and_cut_points_that_made_the_data() -> None:

@@ -22,27 +22,20 @@ def asked_anew() -> Iterator[None]:
     [
         (True, True, None, True),
         (False, False, None, False),
-        (False, True, {torch.bfloat16: 1.0, torch.float32: 2.0}, True),
-        (False, True, {torch.bfloat16: 2.0, torch.float32: 1.0}, False),
+        (False, True, (1.0, 2.0), True),
+        (False, True, (2.0, 1.0), False),
     ],
 )
 def test_bf16_where_it_is_faster(
-    monkeypatch: pytest.MonkeyPatch, amx: bool, avx512: bool, seconds: dict[torch.dtype, float] | None, expected: bool
+    monkeypatch: pytest.MonkeyPatch, amx: bool, avx512: bool, seconds: tuple[float, float] | None, expected: bool
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512)
-    asked: list[torch.dtype] = []
-
-    def measured(dtype: torch.dtype) -> float:
-        assert seconds is not None
-        asked.append(dtype)
-        return seconds[dtype]
-
-    monkeypatch.setattr(device, "_seconds_of_a_product", measured)
-    assert device.native_bf16() is expected
-    assert device.native_bf16() is expected
-    assert len(asked) == (2 if seconds else 0)  # once a process
+    measured = dict(zip((torch.bfloat16, torch.float32), seconds or (), strict=False))
+    monkeypatch.setattr(device, "_seconds_of_a_product", measured.pop)  # each once a process
+    assert device.native_bf16() is device.native_bf16() is expected
+    assert not measured
     assert device.runs_bf16("auto") is expected
     assert device.runs_bf16("bfloat16")
     assert not device.runs_bf16("float32")

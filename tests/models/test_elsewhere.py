@@ -11,15 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from transformers import AutoModel
+from tiny_models import tiny_checkpoint
 from typer.testing import CliRunner
 
 from citeverifier.cli import app
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
-from citeverifier.models.checkpoint import CheckpointConfig, late_interaction, load_tokenizer, save_checkpoint
-from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.rendering import render_pair
 from citeverifier.verifiers.ordinal import OrdinalVerifier
@@ -39,8 +36,9 @@ for folder in asked["folders"]:
 """
 
 
-def elsewhere(folders: list[Path], texts: list[tuple[str, str]], workplace: Path) -> list[list[list[float]]]:
+def elsewhere(folders: list[Path], pairs: list[Pair], workplace: Path) -> list[list[list[float]]]:
     """Scores of each checkpoint in a process that has not this package, and of what that process saved again."""
+    texts = [render_pair(pair, context=False) for pair in pairs]
     asked = json.dumps({"folders": list(map(str, folders)), "texts": texts})
     run = subprocess.run([sys.executable, "-c", SCORE], input=asked, capture_output=True, text=True, cwd=workplace)
     assert run.returncode == 0, run.stderr
@@ -49,18 +47,12 @@ def elsewhere(folders: list[Path], texts: list[tuple[str, str]], workplace: Path
 
 def test_the_same_scores_without_this_package(tiny: Any, tmp_path: Path, pairs: list[Pair]) -> None:
     long = Document("Vistula", " ".join(f"The river flows past town {i}." for i in range(30)))  # of several windows
-    asked = [*pairs, Pair("long", "q", "long", "en", "q", pairs[0].statement, (long, *pairs[1].documents), "k")]
-    texts = [render_pair(pair, context=False) for pair in asked]
-    folders = [tmp_path / "matches", tmp_path / "reader"]
-    torch.manual_seed(2)
-    for folder in folders:
-        config = CheckpointConfig(
-            shape="late_interaction", delta=1.0, temperature=1.0, thresholds={"partial": 0.5, "full": 0.5},
-            max_length=40, reads_context=False, reader=folder.name == "reader",
-        )  # fmt: skip
-        model = late_interaction(AutoModel.from_pretrained(tiny("bert")), config.reader, None)
-        save_checkpoint(folder, model, load_tokenizer(str(tiny("bert")), 512), config)
-    for folder, (theirs, saved_again) in zip(folders, elsewhere(folders, texts, tmp_path), strict=True):
+    asked = [*pairs, Pair.of(pairs[0].statement, (long, *pairs[1].documents))]
+    folders = [
+        tiny_checkpoint(tmp_path / str(reader), tiny("bert"), "late_interaction", max_length=40, reader=reader)
+        for reader in (False, True)
+    ]
+    for folder, (theirs, saved_again) in zip(folders, elsewhere(folders, asked, tmp_path), strict=True):
         own = OrdinalVerifier(str(folder), dtype="float32").score(asked, Support.PARTIAL).values
         assert np.abs(own - np.array(theirs)).max() < 1e-4
         assert theirs == saved_again
@@ -73,40 +65,21 @@ def test_the_shipped_verifier_is_exported_and_gives_the_same_scores(tmp_path: Pa
     built = [pair for lang in ("en", "pl") for pair in ordinal_pairs(load_mini("test", lang)[:1])]
     asked = [replace(pair, context=None) for pair in built[::4]]
     ours = OrdinalVerifier("citeverifier-small", dtype="float32").score(asked, Support.PARTIAL).values
-    [(theirs, _)] = elsewhere([exported], [render_pair(pair, context=False) for pair in asked], tmp_path)
+    [(theirs, _)] = elsewhere([exported], asked, tmp_path)
     assert np.abs(ours - np.array(theirs)).max() < 1e-3
     assert np.ptp(ours) > 0.5
     again = CliRunner().invoke(app, ["export", "citeverifier-small", str(exported)])
     assert (again.exit_code, "expected a new or an empty folder" in again.output) == (2, True)
 
 
-def test_without_leave_to_run_its_code_it_does_not_load(tiny: Any, tmp_path: Path) -> None:
+def test_what_it_refuses(tiny: Any, tmp_path: Path) -> None:
     from sentence_transformers import CrossEncoder
 
-    config = CheckpointConfig(
-        shape="late_interaction", delta=1.0, temperature=1.0, thresholds={"partial": 0.5, "full": 0.5}, max_length=40,
-        reads_context=False,
-    )  # fmt: skip
-    model = LateInteraction(AutoModel.from_pretrained(tiny("bert")))
-    save_checkpoint(tmp_path, model, load_tokenizer(str(tiny("bert")), 512), config)
+    folder = tiny_checkpoint(tmp_path, tiny("xlm-roberta"), "late_interaction")  # 514 positions, two of them reserved
     with pytest.raises(ValueError, match="trust_remote_code"):
-        CrossEncoder(str(tmp_path), device="cpu")
-    scorer = CrossEncoder(str(tmp_path), trust_remote_code=True, device="cpu")
+        CrossEncoder(str(folder), device="cpu")
+    scorer = CrossEncoder(str(folder), trust_remote_code=True, device="cpu")
     with pytest.raises(ValueError, match="expected pairs without a prompt"):
         scorer.predict([("A river.", "It flows.")], prompt="query: ")
-
-
-def test_the_longest_statement_is_the_model_s_own(tiny: Any, tmp_path: Path) -> None:
-    from sentence_transformers import CrossEncoder
-
-    config = CheckpointConfig(
-        shape="late_interaction", delta=1.0, temperature=1.0, thresholds={"partial": 0.5, "full": 0.5}, max_length=40,
-        reads_context=False,
-    )  # fmt: skip
-    backbone = tiny("xlm-roberta")  # 514 positions, two of them reserved
-    save_checkpoint(
-        tmp_path, LateInteraction(AutoModel.from_pretrained(backbone)), load_tokenizer(str(backbone), 512), config
-    )
-    scorer = CrossEncoder(str(tmp_path), trust_remote_code=True, device="cpu")
     with pytest.raises(ValueError, match="the model takes 512"):
         scorer.predict([("river " * 600, "It flows.")])

@@ -12,6 +12,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_models import louder
 from transformers import AutoModel, AutoModelForSequenceClassification
 
 from citeverifier.models.checkpoint import load_tokenizer
@@ -25,7 +26,6 @@ from citeverifier.models.token_batches import Batches
 from citeverifier.records import Document, Pair, Support
 from citeverifier.text.rendering import render_pair
 
-ARCHITECTURES = ("bert", "xlm-roberta")
 WORDS = "The river Vistula, 1,047 km long (Wisła), flows north; it isn't short - 'old' towns lie on it: 40% of them."
 
 
@@ -41,23 +41,30 @@ def mixed_pairs(count: int = 40) -> list[Pair]:
     for i in range(count):
         premise = tuple(rng.sample(documents, rng.choice([1, 1, 2, 3])))
         context = rng.choice([None, "What is it?"])
-        pairs.append(Pair(f"p{i}", "e", "s", "en", "g", rng.choice(statements), premise, "k", context))
+        pairs.append(Pair.of(rng.choice(statements), premise, context=context, id=f"p{i}"))
     return pairs
 
 
 def classifier(folder: Path, dtype: torch.dtype) -> Any:
     torch.manual_seed(2)
-    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=1).eval()
-    with torch.no_grad():  # as initialised, it says nearly the same of everything
-        for parameter in model.parameters():
-            if parameter.dim() == 2:
-                parameter.mul_(8)
+    model = louder(AutoModelForSequenceClassification.from_pretrained(folder, num_labels=1))
+    with torch.no_grad():
         last_linear(model).weight.mul_(4)
     return model.to(dtype)
 
 
-@pytest.mark.parametrize(("dtype", "most"), [(torch.float32, 1e-4), (torch.bfloat16, 0.01)])
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+BOTH_FORMATS = pytest.mark.parametrize(("dtype", "most"), [(torch.float32, 1e-4), (torch.bfloat16, 0.01)])
+BOTH_KINDS = pytest.mark.parametrize("architecture", ["bert", "xlm-roberta"])
+
+
+def assert_close(logits: Any, alone: list[float], most: float) -> None:
+    scores, expected = (1 / (1 + np.exp(-np.array(values))) for values in (logits, alone))
+    assert np.ptp(expected) > 0.05
+    assert np.abs(scores - expected).max() <= most
+
+
+@BOTH_FORMATS
+@BOTH_KINDS
 def test_the_cross_encoder_agrees_with_one_pair_at_a_time(
     tiny: Any, architecture: str, dtype: torch.dtype, most: float
 ) -> None:
@@ -69,14 +76,12 @@ def test_the_cross_encoder_agrees_with_one_pair_at_a_time(
         alone = [
             plain(**tokenizer(*render_pair(pair, context=True), return_tensors="pt")).logits.item() for pair in pairs
         ]
-    scores, expected = (1 / (1 + np.exp(-np.array(logits))) for logits in (found.values, alone))
-    assert np.ptp(expected) > 0.05
-    assert np.abs(scores - expected).max() <= most
+    assert_close(found.values, alone, most)
 
 
-@pytest.mark.parametrize(("dtype", "most"), [(torch.float32, 1e-4), (torch.bfloat16, 0.01)])
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_late_interaction_agrees_with_one_pair_at_a_time(
+@BOTH_FORMATS
+@BOTH_KINDS
+def test_late_interaction_agrees_with_training_in_one_batch_and_pair_by_pair(
     tiny: Any, architecture: str, dtype: torch.dtype, most: float
 ) -> None:
     folder, pairs = str(tiny(architecture)), mixed_pairs()
@@ -86,21 +91,23 @@ def test_late_interaction_agrees_with_one_pair_at_a_time(
     found = LateInteractionEngine(model, inputs).logits(pairs, Support.FULL)
     with torch.inference_mode():
         alone = [model(**inputs.collate([inputs.prepare(pair)]))["logits"].item() for pair in pairs]
-    scores, expected = (1 / (1 + np.exp(-np.array(logits))) for logits in (found.values, alone))
-    assert np.ptp(expected) > 0.05
-    assert np.abs(scores - expected).max() <= most
+        batch = model(**inputs.collate([inputs.prepare(pair) for pair in pairs]))["logits"].flatten().tolist()
+    assert_close(found.values, alone, most)
+    assert_close(batch, alone, most)
+    singly = [LateInteractionEngine(model, inputs).logits([pair], Support.FULL).values[0] for pair in pairs[:6]]
+    assert np.abs(found.values[:6] - np.array(singly)).max() < 10 * most
 
 
 TEXTS = st.text(alphabet="ab Zż7.,'\"(-–%€語_\n\té", max_size=12).map(lambda text: f"x{text}x")
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@BOTH_KINDS
 @given(statement=TEXTS, documents=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3))
 def test_assembled_tokens_are_the_tokenizers_own(
     tiny: Any, architecture: str, statement: str, documents: list[tuple[str, str]]
 ) -> None:
     tokenizer = load_tokenizer(str(tiny(architecture)), None)
-    pair = Pair("p", "e", "s", "en", "g", statement, tuple(Document(*d) for d in documents), "k")
+    pair = Pair.of(statement, [Document(*d) for d in documents])
     for premise_first in (False, True):
         inputs = CrossEncoderInputs(tokenizer, 512, context=False, premise_first=premise_first)
         row = inputs.prepare(pair)
@@ -109,11 +116,11 @@ def test_assembled_tokens_are_the_tokenizers_own(
         assert row == {**expected, "length": len(expected["input_ids"])}
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@BOTH_KINDS
 def test_windows_are_the_tokenizers_own(tiny: Any, architecture: str) -> None:
     tokenizer = load_tokenizer(str(tiny(architecture)), None)
     text = " ".join(f"River number {i} flows." for i in range(100))
-    pair = Pair("p", "e", "s", "en", "g", "A river flows.", (Document("T", text),), "k")
+    pair = Pair.of("A river flows.", [Document("T", text)])
     inputs = CrossEncoderInputs(tokenizer, 200, context=False)
     theirs = tokenizer(
         *render_pair(pair, context=False), truncation="only_second", max_length=200, stride=STRIDE_LONG,

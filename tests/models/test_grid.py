@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from citeverifier.models.folds import greatest, mean_of_greatest
-from citeverifier.models.grid import Chunks, statement_sentences, whole_statement
+from citeverifier.models.grid import Chunks, greatest, mean_of_greatest, statement_sentences, whole_statement
 from citeverifier.models.late_interaction_tokens import StatementTooLong
 from citeverifier.records import Document, Pair
 
@@ -22,7 +21,7 @@ def beside(size: int, limit: int, special: int) -> Callable[[int], int]:
 
 
 def pair(statement: str, *documents: tuple[str, str]) -> Pair:
-    return Pair("p", "e", "s", "en", "g", statement, tuple(Document(*d) for d in documents), "k")
+    return Pair.of(statement, [Document(*d) for d in documents])
 
 
 @pytest.fixture(scope="module", params=["bert", "xlm-roberta"])

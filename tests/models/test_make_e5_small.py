@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,15 +29,9 @@ SIZES = (32, 1, 2, 64, len(PIECES) + 3, 512, 2)  # hidden, layers, heads, ffn, v
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_e5_small", ROOT / "models" / "make_e5_small.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    import sys
-
-    sys.modules["make_e5_small"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "models")
+        return importlib.import_module("make_e5_small")
 
 
 def four_bits(values: np.ndarray[Any, Any]) -> tuple[bytes, np.ndarray[Any, Any]]:
@@ -140,23 +135,14 @@ def test_percent_after_a_number_is_read_as_its_sign(script: ModuleType, written:
 
 
 def test_few_pieces_go_to_the_most_used(script: ModuleType) -> None:
-    pieces = [
-        ("<s>", 0.0),
-        ("<pad>", 0.0),
-        ("</s>", 0.0),
-        ("<unk>", 0.0),
-        ("▁rare", -5.0),
-        ("▁often", -6.0),
-        ("<mask>", 0.0),
-    ]
+    names = ("<s>", "<pad>", "</s>", "<unk>", "▁rare", "▁often", "<mask>")
+    pieces = [(name, 0.0) for name in names]
     assert script.kept_ids(pieces, [{4: 1.0, 5: 9.0}], 6) == [0, 1, 2, 3, 5, 6]
     # the greatest share in any corpus counts: a small one is not drowned by a large one
     assert script.kept_ids(pieces, [{5: 100.0}, {4: 3.0, 5: 1.0}], 7) == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_the_check_measures_and_refuses_moved_vectors(script: ModuleType, packed: Any) -> None:
-    from dataclasses import replace
-
     whole = script.read_encoder(str(packed[0]))
     ids = [i for i, (piece, _) in enumerate(PIECES) if piece != "▁fließt"]
     small, said = script.cut(whole, ids), []

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from transformers import AutoModel
+from tiny_models import DELTA, tiny_checkpoint
 
-from citeverifier.models.checkpoint import CheckpointConfig, load_tokenizer, save_checkpoint
 from citeverifier.models.cut_points import probability
-from citeverifier.models.late_interaction import LateInteraction
 from citeverifier.models.number_check import FEATURES, NumberCheck
 from citeverifier.records import LANGUAGES, Pair, Support
 from citeverifier.text.language import language
@@ -40,22 +37,17 @@ def test_what_is_asked(statement: str, on: set[str]) -> None:
 
 
 def test_it_is_added_to_both_levels_of_a_checkpoint_that_has_weights(tiny: Any, tmp_path: Path) -> None:
-    config = CheckpointConfig(
-        shape="late_interaction", delta=1.0, temperature=1.0, thresholds={"partial": 0.5, "full": 0.5}, max_length=48,
-        reads_context=False,
-    )  # fmt: skip
-    torch.manual_seed(3)
-    model, tokenizer = LateInteraction(AutoModel.from_pretrained(tiny("bert"))), load_tokenizer(str(tiny("bert")), 512)
-    for name, weights in (("without", {}), ("with", {"missing": -2.0})):
-        save_checkpoint(tmp_path / name, model, tokenizer, replace(config, number_weights=weights))
-    statements = ("It has 1,250 members.", "It has 1,520 members.")
-    pairs = [Pair.of(statement, ["It has 1,250 members."], id=statement) for statement in statements]
-    without, checked = (OrdinalVerifier(str(tmp_path / name), dtype="float32") for name in ("without", "with"))
+    folders = [tiny_checkpoint(tmp_path / name, tiny("bert"), "late_interaction") for name in ("without", "with")]
+    config = json.loads((folders[1] / "config.json").read_text())
+    config["citeverifier"]["number_weights"] = {"missing": -2.0}
+    (folders[1] / "config.json").write_text(json.dumps(config))
+    pairs = [Pair.of(f"It has {members} members.", ["It has 1,250 members."]) for members in ("1,250", "1,520")]
+    without, checked = (OrdinalVerifier(str(folder), dtype="float32") for folder in folders)
     for level in (Support.PARTIAL, Support.FULL):
         before, after = without.score(pairs, level).values, checked.score(pairs, level).values
         assert after[0] == before[0]
-        logit = np.log(before[1] / (1 - before[1])) + (1.0 if level == Support.FULL else 0.0)
-        assert after[1] == pytest.approx(probability(np.array([logit - 2.0]), level, 1.0)[0], abs=1e-6)
+        logit = np.log(before[1] / (1 - before[1]))
+        assert after[1] == pytest.approx(probability(np.array([logit - 2.0]), Support.PARTIAL, DELTA)[0], abs=1e-6)
     assert checked.fingerprint != without.fingerprint
 
 

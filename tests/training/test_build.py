@@ -11,8 +11,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_models import tiny_checkpoint
 
-from citeverifier.models.checkpoint import HEAD
-from citeverifier.training.build import build_model, build_optimizer
+from citeverifier.models.late_interaction_tokens import HEAD
+from citeverifier.training.build import attention_of, build_model, build_optimizer, encoder_of
 from citeverifier.training.hyperparameters import Backbone, TrainingOptions
 
 
@@ -54,3 +54,25 @@ def test_frozen_parts_get_no_gradient_and_the_head_learns_at_its_own_rate(option
     assert trained_too.encoder.get_input_embeddings().weight.requires_grad
     with pytest.raises(ValueError, match="at most 2"):
         build_model(replace(options, frozen_layers=3))
+
+
+def test_frozen_layers_end_the_backward_pass(options: TrainingOptions) -> None:
+    model, _ = build_model(replace(options, shape="cross_encoder", frozen_layers=1))
+    hidden = model.bert(input_ids=torch.tensor([[2, 5, 6, 3]]), output_hidden_states=True).hidden_states
+    assert [bool(h.requires_grad) for h in hidden] == [False, False, True]
+
+
+@pytest.mark.parametrize("shape", ["late_interaction", "cross_encoder"])
+def test_gradient_checkpointing_works_in_both_shapes(shape: Any, options: TrainingOptions) -> None:
+    model, _ = build_model(replace(options, shape=shape, gradient_checkpointing=True))
+    encoder = encoder_of(model)
+    assert encoder.is_gradient_checkpointing
+    model.train()
+    encoder(input_ids=torch.tensor([[2, 5, 6, 3]])).last_hidden_state.sum().backward()
+    assert encoder.encoder.layer[0].attention.self.query.weight.grad is not None
+
+
+def test_attention_is_chosen_by_device_or_as_told(options: TrainingOptions) -> None:
+    if not torch.cuda.is_available():
+        assert attention_of(options) == "eager"
+    assert attention_of(replace(options, attention="sdpa")) == "sdpa"

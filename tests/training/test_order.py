@@ -4,48 +4,42 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
-from citeverifier.records import Pair
-from citeverifier.training.order import by_length, runs_by_length, whole_run
+from citeverifier.training.order import RUN, by_length, neighbours, whole_run
 
 
-def test_runs_by_length_keep_every_pair_and_neighbours_together() -> None:
+def test_neighbours_of_one_example_stay_together() -> None:
     pairs = list(ordinal_pairs(load_mini("train", "en")[:12]))[:99]
-    order = runs_by_length(pairs, [10] * 99, 8, seed=1)
+    runs = neighbours(pairs)
+    assert [i for run in runs for i in run] == list(range(99))
+    assert 1 < max(map(len, runs)) <= RUN
+    order = by_length(runs, [10] * 99, 8, seed=1)
     assert sorted(order) == list(range(99)) != order
-    changes = sum(pairs[a].example != pairs[b].example for a, b in pairwise(order))
-    assert changes <= len(pairs) / 4
-    assert order == runs_by_length(pairs, [10] * 99, 8, seed=1)
+    assert sum(pairs[a].example != pairs[b].example for a, b in pairwise(order)) <= len(pairs) / 4
 
 
-def test_runs_by_length_puts_long_pairs_into_batches_of_their_own() -> None:
-    pairs = [Pair.of("S.", ["D."], id=str(i), group=f"g{i}") for i in range(640)]
-    lengths = [20 + i * 37 % 490 for i in range(640)]
-    order = runs_by_length(pairs, lengths, 16, seed=3)
-    batches = [[lengths[i] for i in order[start : start + 16]] for start in range(0, 640, 16)]
-    assert sorted(order) == list(range(640))
+@given(st.lists(st.integers(1, 512), max_size=300), st.integers(1, 3), st.integers(1, 20), st.integers(0, 3))
+def test_every_pair_comes_once(lengths: list[int], size: int, batch: int, seed: int) -> None:
+    positions = list(range(len(lengths)))
+    runs = [positions[start : start + size] for start in range(0, len(lengths), size)]
+    order = by_length(runs, lengths, batch, seed)
+    assert sorted(order) == positions
+    assert order == by_length(runs, lengths, batch, seed)
+
+
+@pytest.mark.parametrize("count", [640, 1600])
+def test_it_pads_little_and_mixes_lengths_over_the_run(count: int) -> None:
+    lengths = [20 + i * 37 % 490 for i in range(count)]
+    order = by_length([[i] for i in range(count)], lengths, 16, seed=3)
+    batches = [[lengths[i] for i in order[start : start + 16]] for start in range(0, count, 16)]
     assert sum(max(batch) * 16 for batch in batches) < 1.05 * sum(lengths)
-    assert 0.8 < sum(map(sum, batches[:20])) / sum(map(sum, batches[20:])) < 1.25
-
-
-@given(st.lists(st.integers(1, 512), max_size=300), st.integers(1, 20), st.integers(0, 3))
-def test_by_length_has_every_pair_once(lengths: list[int], batch: int, seed: int) -> None:
-    order = by_length(lengths, batch, seed)
-    assert sorted(order) == list(range(len(lengths)))
-    assert order == by_length(lengths, batch, seed)
-
-
-def test_by_length_pads_little_and_mixes_lengths_over_the_run() -> None:
-    lengths = [20 + i * 37 % 490 for i in range(1600)]
-    order = by_length(lengths, 16, seed=3)
-    batches = [[lengths[i] for i in order[start : start + 16]] for start in range(0, 1600, 16)]
-    assert sum(max(batch) * 16 for batch in batches) < 1.05 * sum(lengths)
-    halves = [sum(map(sum, half)) for half in (batches[:50], batches[50:])]
-    assert 0.8 < halves[0] / halves[1] < 1.25
+    half = len(batches) // 2
+    assert 0.8 < sum(map(sum, batches[:half])) / sum(map(sum, batches[half:])) < 1.25
 
 
 def test_a_whole_run_is_its_epochs_one_after_the_other() -> None:

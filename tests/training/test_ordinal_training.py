@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from tiny_models import tiny_checkpoint
 
 from citeverifier.data.mini import load_mini
@@ -23,57 +25,71 @@ from citeverifier.models.checkpoint import read_config
 from citeverifier.models.contradiction import NAMES, READER
 from citeverifier.models.number_check import FEATURES
 from citeverifier.paths import LATEST
-from citeverifier.records import Pair, Support
+from citeverifier.records import LEVELS, Support
 from citeverifier.training.build import build_model, fitted_to_gpu, trained_head
-from citeverifier.training.finished import REPORT, last_whole
+from citeverifier.training.finished import REPORT, Trained, last_whole
 from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
 from citeverifier.training.ordinal_training import train
 from citeverifier.training.prepared_pairs import decided
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
 SHAPES = ("late_interaction", "cross_encoder")
+TRAIN = list(ordinal_pairs(load_mini("train", "en")[:12]))[:96]
+DEV = list(ordinal_pairs(load_mini("dev", "en")[:5]))[:40]
 
 
-@pytest.fixture(scope="module")
-def train_pairs() -> list[Pair]:
-    return list(ordinal_pairs(load_mini("train", "en")[:12]))[:96]
-
-
-@pytest.fixture(scope="module")
-def dev_pairs() -> list[Pair]:
-    return list(ordinal_pairs(load_mini("dev", "en")[:5]))[:40]
+def options_in(folder: Path, backbone: Path) -> TrainingOptions:
+    return TrainingOptions(
+        output_dir=str(folder / "run"), shape="late_interaction", backbone=Backbone(str(backbone)), batch_size=16,
+        max_steps=6, evaluations=3, max_length=512, bf16=False,
+    )  # fmt: skip
 
 
 @pytest.fixture
 def options(tmp_path: Path, tiny: Any, monkeypatch: pytest.MonkeyPatch) -> TrainingOptions:
     monkeypatch.chdir(tmp_path)
-    return TrainingOptions(
-        output_dir=str(tmp_path / "run"), shape="late_interaction", backbone=Backbone(str(tiny("bert"))), batch_size=16,
-        max_steps=6, evaluations=3, max_length=512, bf16=False,
-    )  # fmt: skip
+    return options_in(tmp_path, tiny("bert"))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_run_leaves_a_calibrated_checkpoint(
-    shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
-    trained = train(train_pairs, dev_pairs, replace(options, shape=shape), {"sources": []})
+@pytest.fixture(scope="module", params=SHAPES)
+def finished(
+    request: pytest.FixtureRequest, tiny: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[TrainingOptions, Trained]]:
+    """A finished run of each shape with its options."""
+    folder = tmp_path_factory.mktemp(request.param)
+    asked = replace(options_in(folder, tiny("bert")), shape=request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        yield asked, train(TRAIN, DEV, asked)
+
+
+@pytest.fixture(scope="module")
+def late(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """A finished run of late interaction, to go on from."""
+    folder = tmp_path_factory.mktemp("late")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return train(TRAIN, DEV, options_in(folder, tiny("bert")))
+
+
+def test_a_run_leaves_a_calibrated_checkpoint(finished: tuple[TrainingOptions, Trained]) -> None:
+    asked, trained = finished
     names = {path.name for path in trained.folder.rglob("*") if path.is_file()}
     assert {"config.json", "model.safetensors", "tokenizer.json", REPORT} <= names
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pth", ".pkl"))]
     report = json.loads((trained.folder / REPORT).read_text())
     assert report["steps"] == 6
     assert report["provenance"]["packages"]["torch"]
-    assert Path("outputs/latest").read_text().strip() == str(trained.folder)
-    verifier = OrdinalVerifier(dtype="float32")
-    assert verifier.config.shape == shape
-    thresholds_fit(verifier, dev_pairs)
+    assert (trained.folder.parent / LATEST).read_text().strip() == str(trained.folder)
+    verifier = OrdinalVerifier(str(trained.folder), dtype="float32")
+    assert verifier.config.shape == asked.shape
+    thresholds_fit(verifier)
 
 
-def thresholds_fit(verifier: OrdinalVerifier, dev_pairs: list[Pair]) -> None:
+def thresholds_fit(verifier: OrdinalVerifier) -> None:
     """The saved thresholds are those of the saved model's own dev scores: refitting them finds the same."""
-    for level in (Support.PARTIAL, Support.FULL):
-        kept = [(pair, gold) for pair in dev_pairs if (gold := pair.reaches(level)) is not None]
+    for level in LEVELS:
+        kept = [(pair, gold) for pair in DEV if (gold := pair.reaches(level)) is not None]
         if level == Support.PARTIAL:  # asked of one document at a time
             kept = [(pair, gold) for pair, gold in kept if len(pair.documents) == 1]
         scores = verifier.score([pair for pair, _ in kept], level).values
@@ -86,20 +102,16 @@ def thresholds_fit(verifier: OrdinalVerifier, dev_pairs: list[Pair]) -> None:
         assert balanced(verifier.thresholds[level]) == pytest.approx(best, abs=0.03)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
 def test_the_same_command_gives_the_same_dev_metrics(
-    shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
+    finished: tuple[TrainingOptions, Trained], options: TrainingOptions
 ) -> None:
-    first = train(train_pairs, dev_pairs, replace(options, shape=shape, output_dir="a"))
-    second = train(train_pairs, dev_pairs, replace(options, shape=shape, output_dir="b"))
-    assert first.dev == second.dev
+    asked, first = finished
+    assert train(TRAIN, DEV, replace(asked, output_dir=options.output_dir)).dev == first.dev
 
 
-def test_resume_goes_on_from_thelast_whole_checkpoint_and_ends_like_an_undisturbed_run(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
+def test_resume_goes_on_from_the_last_whole_checkpoint_and_ends_like_an_undisturbed_run(
+    options: TrainingOptions, late: Trained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = train(train_pairs, dev_pairs, replace(options, output_dir="whole"))
-
     from transformers import Trainer
 
     step = Trainer.training_step
@@ -112,38 +124,33 @@ def test_resume_goes_on_from_thelast_whole_checkpoint_and_ends_like_an_undisturb
         return step(self, *args, **kwargs)
 
     monkeypatch.setattr(Trainer, "training_step", killed)
-    cut = replace(options, output_dir="cut")
     with pytest.raises(KeyboardInterrupt):
-        train(train_pairs, dev_pairs, cut)
-    assert not Path("cut/config.json").exists()
+        train(TRAIN, DEV, options)
+    assert not (Path(options.output_dir) / "config.json").exists()
     # a checkpoint that was being written when the process died
-    Path("cut/checkpoints/checkpoint-5").mkdir()
-    resumed = train(train_pairs, dev_pairs, replace(cut, resume=True))
-    assert {k: round(v, 5) for k, v in resumed.dev.items()} == {k: round(v, 5) for k, v in whole.dev.items()}
+    (Path(options.output_dir) / "checkpoints" / "checkpoint-5").mkdir()
+    resumed = train(TRAIN, DEV, replace(options, resume=True))
+    assert resumed.dev == pytest.approx(late.dev, abs=1e-5)
 
 
-def test_resume_of_a_finished_run_does_nothing(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
-    first = train(train_pairs, dev_pairs, options)
+def test_resume_of_a_finished_run_does_nothing(finished: tuple[TrainingOptions, Trained]) -> None:
+    asked, first = finished
     before = (first.folder / "model.safetensors").stat().st_mtime_ns
-    again = train(train_pairs, dev_pairs, replace(options, resume=True))
+    again = train(TRAIN, DEV, replace(asked, resume=True))
     assert (first.folder / "model.safetensors").stat().st_mtime_ns == before
     assert again.dev == pytest.approx(first.dev, abs=1e-6)
     with pytest.raises(ValueError, match=r"expected the settings of the finished run there, data\.pairs="):
-        train(train_pairs[1:], dev_pairs, replace(options, resume=True))
+        train(TRAIN[1:], DEV, replace(asked, resume=True))
 
 
-def test_a_training_that_diverged_leaves_no_checkpoint(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
+def test_a_training_that_diverged_leaves_no_checkpoint(options: TrainingOptions) -> None:
     with pytest.raises(ValueError, match="the training diverged: expected finite logits on dev"):
-        train(train_pairs, dev_pairs, replace(options, learning_rate=1e6, head_learning_rate=1e6))
+        train(TRAIN, DEV, replace(options, learning_rate=1e6, head_learning_rate=1e6))
     assert not (Path(options.output_dir) / "config.json").exists()
     assert not LATEST.exists()
 
 
-def testlast_whole_skips_checkpoints_that_were_cut_off(tmp_path: Path) -> None:
+def test_last_whole_skips_checkpoints_that_were_cut_off(tmp_path: Path) -> None:
     for step, state in ((2, "{}"), (4, '{"half'), (10, None)):
         folder = tmp_path / f"checkpoint-{step}"
         folder.mkdir()
@@ -155,60 +162,48 @@ def testlast_whole_skips_checkpoints_that_were_cut_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_lora_trains_adapters_and_is_merged_at_save(
-    shape: Any, options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
-    with_lora = replace(replace(options, shape=shape), lora=Lora(r=4), learning_rate=1e-2)
+def test_lora_trains_adapters_and_is_merged_at_save(shape: Any, options: TrainingOptions) -> None:
+    keep = shape == "cross_encoder"
+    with_lora = replace(options, shape=shape, lora=Lora(r=4, keep=keep), learning_rate=1e-2)
     model, _ = build_model(with_lora)
     trainable = [name for name, p in model.named_parameters() if p.requires_grad]
     assert any("lora" in name for name in trainable)
     assert not any("attention" in name and "lora" not in name for name in trainable)
-    keep = shape == "cross_encoder"
-    trained = train(train_pairs, dev_pairs, replace(with_lora, lora=Lora(r=4, keep=keep)))
+    trained = train(TRAIN, DEV, with_lora)
     assert [path.name for path in trained.folder.iterdir() if "lora" in path.name or "adapter" in path.name] == (
         ["adapters"] if keep else []
     )
     if keep:
         assert (trained.folder / "adapters" / "adapter_model.safetensors").is_file()
-    scores = OrdinalVerifier(str(trained.folder), dtype="float32").score(dev_pairs, Support.FULL)
+    scores = OrdinalVerifier(str(trained.folder), dtype="float32").score(DEV, Support.FULL)
     assert np.isfinite(scores.values).all()
-    from safetensors.torch import load_file
-
     assert not any("lora" in key for key in load_file(str(trained.folder / "model.safetensors")))
 
 
-def test_a_verifier_of_another_shape_lends_its_encoder_alone(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
-    late = train(train_pairs, dev_pairs, options).folder
-    for shape, head in (("late_interaction", late), ("cross_encoder", None)):
-        assert trained_head(replace(options, shape=shape, backbone=Backbone(str(late)))) == head
+def test_a_verifier_of_another_shape_lends_its_encoder_alone(options: TrainingOptions, late: Trained) -> None:
+    for shape, head in (("late_interaction", late.folder), ("cross_encoder", None)):
+        assert trained_head(replace(options, shape=shape, backbone=Backbone(str(late.folder)))) == head  # type: ignore[arg-type]
 
 
-def test_a_reader_learns_beside_a_verifier_that_stays_as_it_is(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
-    from safetensors.torch import load_file
-
-    late = train(train_pairs, dev_pairs, options).folder
-    beside = replace(options, output_dir="read", backbone=Backbone(str(late)), reader=True, margin=0.5)
-    marked = [replace(pair, unsupported=((0, 9),)) if pair.support_max < Support.FULL else pair for pair in train_pairs]
-    folder = train(marked, dev_pairs, beside).folder
-    before, after = (load_file(str(each / "model.safetensors")) for each in (late, folder))
+def test_a_reader_learns_beside_a_verifier_that_stays_as_it_is(options: TrainingOptions, late: Trained) -> None:
+    beside = replace(options, output_dir="read", backbone=Backbone(str(late.folder)), reader=True, margin=0.5)
+    marked = [replace(pair, unsupported=((0, 9),)) if pair.support_max < Support.FULL else pair for pair in TRAIN]
+    folder = train(marked, DEV, beside).folder
+    before, after = (load_file(each / "model.safetensors") for each in (late.folder, folder))
     assert all(torch.equal(before[name], after[name]) for name in before)
     read = load_file(str(folder / "reader.safetensors"))
     layer = "encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(read[layer.replace("encoder.layer", "layers")], before[layer])
-    head, scaled = (load_file(str(each / "head.safetensors"))["output.weight"] for each in (late, folder))
+    head, scaled = (load_file(each / "head.safetensors")["output.weight"] for each in (late.folder, folder))
     assert torch.allclose(scaled / head, (scaled / head)[0, 0].expand_as(head)), "what matches say got one weight"
     verifier = OrdinalVerifier(str(folder), dtype="float32")
     assert verifier.config.reader
-    scores = verifier.score(dev_pairs, Support.FULL).values
-    gold = np.array([pair.reaches(Support.FULL) for pair in dev_pairs])
+    scores = verifier.score(DEV, Support.FULL).values
+    gold = np.array([pair.reaches(Support.FULL) for pair in DEV])
     known = np.array([label is not None for label in gold])
     saved = json.loads((folder / REPORT).read_text())["dev"]["auroc_full"]
     assert auroc(gold[known].astype(bool), scores[known]) == pytest.approx(saved, abs=1e-3)
-    thresholds_fit(verifier, dev_pairs)
+    thresholds_fit(verifier)
     # it goes on: without a word the reader alone, or with all its parts
     # ... and tells contradictions as before, since dev does not say which pairs are refuted
     weights = dict.fromkeys((*NAMES, READER), 0.25)
@@ -217,7 +212,7 @@ def test_a_reader_learns_beside_a_verifier_that_stays_as_it_is(
     (folder / "config.json").write_text(json.dumps(config))
     again = replace(options, output_dir="again", backbone=Backbone(str(folder)), max_steps=3, evaluations=1)
     for more in (again, replace(again, reader=False, output_dir="more")):
-        went_on = train(train_pairs, dev_pairs, more).folder
+        went_on = train(TRAIN, DEV, more).folder
         assert OrdinalVerifier(str(went_on), dtype="float32").config.reader
         assert read_config(went_on).contradiction_weights == weights
         assert torch.equal(load_file(str(went_on / "model.safetensors"))[layer], before[layer]) == (more.reader is None)
@@ -253,54 +248,43 @@ def test_large_experiments_train_adapters_on_a_small_gpu(
     assert fitted_to_gpu(replace(options, lora=Lora())).lora == Lora()
 
 
-def test_no_steps_calibrate_a_finished_verifier_anew(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
-    from safetensors.torch import load_file
-
-    before = train(train_pairs, dev_pairs, replace(options, max_steps=2)).folder
-    calibrating = replace(
-        options, output_dir=str(before.parent / "second"), backbone=Backbone(str(before)), max_steps=0
-    )
-    after = train(train_pairs, dev_pairs[:20], calibrating).folder
+def test_no_steps_calibrate_a_finished_verifier_anew(options: TrainingOptions, late: Trained) -> None:
+    before = late.folder
+    after = train(TRAIN, DEV[:20], replace(options, backbone=Backbone(str(before)), max_steps=0)).folder
     assert json.loads((after / REPORT).read_text())["steps"] == 0
     weights = [load_file(folder / "model.safetensors") for folder in (before, after)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     verifiers = [OrdinalVerifier(str(folder), dtype="float32") for folder in (before, after)]
     assert verifiers[0].config.temperature != verifiers[1].config.temperature
     assert set(verifiers[1].config.number_weights) == set(FEATURES)
-    scores = [verifier.engine.logits(dev_pairs, Support.FULL).values for verifier in verifiers]
+    scores = [verifier.engine.logits(DEV, Support.FULL).values for verifier in verifiers]
     assert np.corrcoef(*scores)[0, 1] == pytest.approx(1.0, abs=1e-6)  # a straight line apart
 
 
-def test_the_binary_recipe_has_one_cut_point_and_refuses_partial_labels(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
+def test_the_binary_recipe_has_one_cut_point_and_refuses_partial_labels(options: TrainingOptions) -> None:
     binary = replace(options, shape="cross_encoder", delta=0.0)
     ours = list(single_document_pairs(load_mini("train", "en")))
     trained = train(ours[:60], list(single_document_pairs(load_mini("dev", "en"))), binary)
     assert OrdinalVerifier(str(trained.folder)).config.delta == 0.0
     with pytest.raises(ValueError, match="exactly partial"):
-        train(train_pairs, dev_pairs, replace(binary, output_dir="other"))
+        train(TRAIN, DEV, replace(binary, output_dir="other"))
 
 
-def test_pairs_over_the_limit_are_dropped_and_counted(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair]
-) -> None:
+def test_pairs_over_the_limit_are_dropped_and_counted(options: TrainingOptions) -> None:
     short = replace(options, shape="cross_encoder", max_length=400, max_steps=1, evaluations=1)
-    trained = train(train_pairs, dev_pairs, short)
-    assert 0 < trained.dropped < len(train_pairs)
+    trained = train(TRAIN, DEV, short)
+    assert 0 < trained.dropped < len(TRAIN)
     with pytest.raises(ValueError, match="none of which fits"):
-        train(train_pairs, dev_pairs, replace(short, max_length=16, output_dir="tiny"))
+        train(TRAIN, DEV, replace(short, max_length=16, output_dir="tiny"))
 
 
 def test_dev_with_one_class_is_an_error_before_training(
-    options: TrainingOptions, train_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
+    options: TrainingOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("citeverifier.training.ordinal_training.build_model", lambda options: pytest.fail("too late"))
-    only = [pair for pair in train_pairs if pair.reaches(Support.FULL)]
+    only = [pair for pair in TRAIN if pair.reaches(Support.FULL)]
     with pytest.raises(ValueError, match="one class only"):
-        train(train_pairs, only, replace(options, max_steps=1, evaluations=1))
+        train(TRAIN, only, replace(options, max_steps=1, evaluations=1))
 
 
 def test_decided_rows_leave_open_intervals_out() -> None:
@@ -310,12 +294,10 @@ def test_decided_rows_leave_open_intervals_out() -> None:
     assert gold[known].tolist() == [True, False, False]
 
 
-def test_wandb_stays_offline_without_a_key(
-    options: TrainingOptions, train_pairs: list[Pair], dev_pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wandb_stays_offline_without_a_key(options: TrainingOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     monkeypatch.delenv("WANDB_MODE", raising=False)
     monkeypatch.setenv("WANDB_DIR", ".")
-    train(train_pairs, dev_pairs, replace(options, max_steps=1, evaluations=1, report_to_wandb=True))
+    train(TRAIN, DEV, replace(options, max_steps=1, evaluations=1, report_to_wandb=True))
     assert os.environ["WANDB_MODE"] == "offline"
     assert list(Path("wandb").glob("offline-run-*"))

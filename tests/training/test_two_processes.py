@@ -29,18 +29,10 @@ def launch(folder: Path, program: str, *words: str) -> str:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     config = str(REPOSITORY / "configs" / "accelerate" / "ddp.yaml")
-    start = (
-        "-m",
-        "accelerate.commands.launch",
-        "--config_file",
-        config,
-        "--num_processes",
-        "2",
-        "--main_process_port",
-        port,
-    )
+    start = ("-m", "accelerate.commands.launch", "--config_file", config)
+    two = ("--num_processes", "2", "--main_process_port", port, str(REPOSITORY / f"{program}.py"))
     done = subprocess.run(
-        [sys.executable, *start, str(REPOSITORY / f"{program}.py"), *words], cwd=folder, capture_output=True, text=True,
+        [sys.executable, *start, *two, *words], cwd=folder, capture_output=True, text=True,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -100,17 +92,15 @@ def test_two_processes_evaluate_like_one(trained: tuple[Path, str, str]) -> None
     assert tokens[1] == pytest.approx(tokens[0], rel=0.02)
     assert flat(two) == pytest.approx(flat(one), abs=1e-5)
     rows = [
-        [json.loads(line) for line in (path / "predictions.jsonl").read_text().splitlines()]
+        flat([json.loads(line) for line in (path / "predictions.jsonl").read_text().splitlines()])
         for path in (folder / "alone", run)
     ]
-    for first, second in zip(*rows, strict=True):
-        assert flat(second) == pytest.approx(flat(first), abs=1e-5)
+    assert rows[1] == pytest.approx(rows[0], abs=1e-5)
 
 
 def flat(value: Any, name: str = "") -> dict[str, Any]:
     """Nested JSON as one mapping, so that numbers anywhere in it can be compared."""
-    if isinstance(value, dict):
-        return {key: item for k, inner in value.items() for key, item in flat(inner, f"{name}/{k}").items()}
-    if isinstance(value, list):
-        return {key: item for k, inner in enumerate(value) for key, item in flat(inner, f"{name}/{k}").items()}
-    return {name: value}
+    if not isinstance(value, dict | list):
+        return {name: value}
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    return {key: item for k, inner in items for key, item in flat(inner, f"{name}/{k}").items()}

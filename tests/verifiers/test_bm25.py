@@ -41,19 +41,13 @@ def test_the_library_gives_the_same_but_for_the_division() -> None:
         assert (ours == 0).tolist() == (expected == 0).tolist()
 
 
-def test_the_statement_itself_scores_one_and_nothing_shared_zero() -> None:
+def test_what_a_score_means() -> None:
     assert value("The Vistula is long.", "The Vistula is long.") == pytest.approx(1.0)
     assert value("Red planet", "rivers of Poland") == 0.0
-
-
-def test_rare_words_count_more() -> None:
-    assert value("Oder Mars", "Oder") > value("Oder Mars", "Mars")
-
-
-def test_each_word_takes_the_document_that_scores_it_best() -> None:
+    assert value("Oder Mars", "Oder") > value("Oder Mars", "Mars"), "rare words count more"
     both = value("Vistula Mars", TEXTS[0], TEXTS[2])
     assert both > max(value("Vistula Mars", TEXTS[0]), value("Vistula Mars", TEXTS[2]))
-    assert both == value("Vistula Mars", TEXTS[2], TEXTS[1], TEXTS[0])
+    assert both == value("Vistula Mars", TEXTS[2], TEXTS[1], TEXTS[0]), "each word takes the best document"
 
 
 def test_batched_is_single_in_both_languages() -> None:

@@ -58,16 +58,11 @@ def test_known_pairs_are_not_asked_again_and_equal_ones_once(tmp_path: Path) -> 
     assert (first.cost.notes["cached"], second.cost.notes["cached"]) == (0, 2)
     cached.score([one], PARTIAL)
     assert count(scorer) == 4, "levels are asked apart"
-
-
-def test_another_process_finds_them(tmp_path: Path) -> None:
-    pairs = [make_pair("a" * n, "A text.") for n in range(1, 8)]
-    path = tmp_path / "scores.sqlite"
-    first = with_cache(Known(length), ScoreCache(path)).score(pairs, FULL)
-    scorer = Known(length)
-    again = with_cache(scorer, ScoreCache(path)).score(pairs, FULL)
-    assert count(scorer) == 0
-    assert again.values.tolist() == first.values.tolist()
+    other_process = Known(length)
+    again = with_cache(other_process, ScoreCache(tmp_path / "deep" / "scores.sqlite")).score([three, two, one], FULL)
+    assert (count(other_process), again.values.tolist()) == (0, second.values.tolist())
+    other_verifier = with_cache(Known(lambda pair, level: 0.7, fingerprint="two"), cached.cache)
+    assert other_verifier.score([one], FULL).values.tolist() == [0.7]
 
 
 @pytest.mark.parametrize(
@@ -86,25 +81,22 @@ def test_whatever_may_change_a_score_is_part_of_its_key(tmp_path: Path, other: P
     assert count(scorer) == 2
 
 
-def test_verifiers_do_not_share_scores(tmp_path: Path) -> None:
-    cache = ScoreCache(tmp_path / "c")
-    pair = make_pair("a", "A text.")
-    with_cache(Known(lambda pair, level: 0.2), cache).score([pair], FULL)
-    other = with_cache(Known(lambda pair, level: 0.7, fingerprint="two"), cache).score([pair], FULL)
-    assert other.values.tolist() == [0.7]
+class Paid(Known):
+    def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+        scores = super().score(pairs, level)
+        return replace(scores, cost=replace(scores.cost, money=0.5 * len(pairs)))
 
 
 def test_the_cost_is_that_of_asking(tmp_path: Path) -> None:
     pairs = [make_pair("a" * n, "A text.") for n in range(1, 6)]
-    cached = with_cache(Known(length), ScoreCache(tmp_path / "c"))
+    cached = with_cache(Paid(length), ScoreCache(tmp_path / "c"))
     first, again = cached.score(pairs, FULL), cached.score([*pairs, pairs[0]], FULL)
-    assert (
-        (again.cost.distinct_pairs, again.cost.calls, again.cost.tokens)
-        == (first.cost.distinct_pairs, first.cost.calls, first.cost.tokens)
-        == (5, 1, 50)
-    )
+    for cost in (first.cost, again.cost):
+        assert (cost.distinct_pairs, cost.calls, cost.tokens, cost.money) == (5, 1, 50, pytest.approx(2.5))
     assert first.cost.seconds == 0 < again.cost.seconds
     assert (first.cost.notes, again.cost.notes) == ({"cached": 0, "windowed": 1}, {"cached": 5})
+    free = with_cache(Known(length), ScoreCache(tmp_path / "d"))
+    assert free.score(pairs, FULL).cost.money is None
 
 
 def test_what_came_out_unscored_is_asked_again(tmp_path: Path) -> None:
@@ -156,15 +148,12 @@ def test_a_second_scheme_asks_the_new_pairs_only(tmp_path: Path) -> None:
     assert count(scorer) == 0
 
 
-def test_verifiers_without_a_fingerprint_are_asked_directly(tmp_path: Path) -> None:
-    keyword = Keyword()
-    assert with_cache(keyword, ScoreCache(tmp_path / "c")) is keyword
-    assert fingerprint_of(keyword) is None
-
-
 def test_the_scorers_inside_others_are_cached(tmp_path: Path) -> None:
     cascade = Cascade(Known(length), Known(length, fingerprint="two"))
     selector = Listwise(cascade)
+    keyword = Keyword()
+    assert with_cache(keyword, ScoreCache(tmp_path / "c")) is keyword, "it says nothing that its scores depend on"
+    assert fingerprint_of(keyword) is None
     assert fingerprint_of(selector) is not None
     assert fingerprint_of(Listwise(Cascade(Known(length), Known(length)))) != fingerprint_of(selector)
     assert fingerprint_of(Listwise(Cascade(Known(length), Keyword()))) is None
@@ -179,19 +168,6 @@ def test_a_file_that_is_no_cache_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a database" * 100, encoding="utf-8")
     with pytest.raises(ValueError, match="expected a score cache"):
         ScoreCache(tmp_path / "notes.txt")
-
-
-def test_money_is_kept_like_the_other_costs(tmp_path: Path) -> None:
-    class Paid(Known):
-        def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
-            scores = super().score(pairs, level)
-            return replace(scores, cost=replace(scores.cost, money=0.5 * len(pairs)))
-
-    pairs = [make_pair("a" * n, "A text.") for n in range(1, 6)]
-    cached = with_cache(Paid(length), ScoreCache(tmp_path / "c"))
-    assert cached.score(pairs[:4], FULL).cost.money == pytest.approx(2.0)
-    assert cached.score(pairs, FULL).cost.money == pytest.approx(2.5)
-    assert with_cache(Known(length), ScoreCache(tmp_path / "d")).score(pairs, FULL).cost.money is None
 
 
 def test_a_wrapped_verifier_keeps_every_ability(tmp_path: Path) -> None:

@@ -61,15 +61,9 @@ def test_the_band_is_passed_on_and_decided_by_the_big_one() -> None:
     assert (scores.cost.calls, scores.cost.tokens) == (2, 10 * (100 + len(passed)))
 
 
-def test_less_precision_passes_less_on() -> None:
-    shares = []
-    for precision in (1.0, 0.9, 0.75):
-        cascade, _ = fitted(precision)
-        shares.append(cascade.score(DEV, PARTIAL).cost.notes["passed_on"])
-    assert shares[0] > shares[1] > shares[2] >= 0
-
-
-def test_where_the_precision_cannot_be_had_all_is_passed_on() -> None:
+def test_less_precision_passes_less_on_and_all_where_it_cannot_be_had() -> None:
+    passed = [fitted(precision)[0].score(DEV, PARTIAL).cost.notes["passed_on"] for precision in (1.0, 0.9, 0.75)]
+    assert passed[0] > passed[1] > passed[2] >= 0
     backwards = Cascade(ByHand(lambda pair, level: 1 - small(pair, level)), ByHand(big), 0.99)
     backwards.tune(DEV)
     assert backwards.score(DEV, FULL).cost.notes["passed_on"] == 100
@@ -88,13 +82,17 @@ def test_what_the_small_one_leaves_unscored_is_passed_on_and_what_the_big_one_do
     assert set(scores.reasons) == {45, 50}
 
 
-def test_it_must_be_fitted_on_both_kinds() -> None:
+def test_what_it_refuses() -> None:
     cascade = Cascade(ByHand(small), ByHand(big))
     assert cascade.needs_dev_pairs
     with pytest.raises(RuntimeError, match="tune"):
         cascade.score(DEV, FULL)
     with pytest.raises(ValueError, match="cascade: expected dev pairs that reach level partial"):
         cascade.tune([pair for pair in DEV if pair.reaches(FULL)])
+    paid = ByHand(big)
+    paid.dry_run = True
+    with pytest.raises(ValueError, match="verifier=cascade: expected no dry run"):
+        Cascade(ByHand(small), paid)
 
 
 def test_through_the_cache_it_keeps_its_step_and_its_bands(tmp_path: Path) -> None:
@@ -138,10 +136,3 @@ def test_centred_keeps_order_and_puts_the_threshold_at_one_half(threshold: float
     assert (np.diff(moved) >= 0).all()
     assert (moved[score >= threshold] >= 0.5).all()
     assert (moved[score < threshold * (1 - 1e-9)] < 0.5).all()
-
-
-def test_a_dry_run_is_refused_since_nobody_knows_what_is_passed_on() -> None:
-    paid = ByHand(big)
-    paid.dry_run = True
-    with pytest.raises(ValueError, match="verifier=cascade: expected no dry run"):
-        Cascade(ByHand(small), paid)

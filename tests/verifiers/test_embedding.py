@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,19 +51,15 @@ def test_a_long_document_is_read_to_its_end(folder: str) -> None:
     assert len(windows) > 10
     assert windows[0] == LONG[: len(windows[0])]
     assert windows[-1] == LONG[-len(windows[-1]) :]
-    ends = [LONG.index(window) + len(window) for window in windows]
-    starts = [LONG.index(window) for window in windows]
-    assert all(start < end for start, end in zip(starts[1:], ends, strict=False)), "windows overlap"
+    spans = [(LONG.index(window), LONG.index(window) + len(window)) for window in windows]
+    assert all(later[0] < earlier[1] for earlier, later in pairwise(spans)), "windows overlap"
     assert max(len(verifier._tokens(window)) for window in windows) <= 62
-    scores = verifier.score([make_pair(windows[-1], LONG), make_pair("A river.", "A text.")], PARTIAL)
+    asked = [make_pair(windows[-1], LONG), make_pair("A river.", "A text."), make_pair("word " * 80, "A text.")]
+    scores = verifier.score(asked, PARTIAL)
     assert scores.values[0] == pytest.approx(1.0, abs=1e-5)
     assert scores.cost.notes == {"windowed": 1}
-
-
-def test_a_statement_over_the_limit_is_unscored(folder: str) -> None:
-    scores = Embedding(folder).score([make_pair("word " * 80, "A text."), make_pair("A river.", "A text.")], FULL)
-    assert np.isnan(scores.values).tolist() == [True, False]
-    assert "the model takes 62" in scores.reasons[0]
+    assert np.isnan(scores.values).tolist() == [False, False, True], "a statement is never cut"
+    assert "the model takes 62" in scores.reasons[2]
 
 
 def test_only_so_many_vectors_are_kept(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:

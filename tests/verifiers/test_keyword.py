@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -14,8 +15,8 @@ from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.keyword import Keyword
 
 
-def pair(statement: str, documents: Sequence[tuple[str, str]], lang: str = "en", context: str | None = None) -> Pair:
-    return Pair.of(statement, [Document(*document) for document in documents], lang, context=context)
+def pair(statement: str, documents: Sequence[tuple[str, str]], lang: str = "en") -> Pair:
+    return Pair.of(statement, [Document(*document) for document in documents], lang)
 
 
 @pytest.mark.parametrize(
@@ -60,19 +61,8 @@ def test_one_score_answers_both_levels_and_batched_is_single() -> None:
     pairs = list(islice(ordinal_pairs(load_mini("test")), 0, 600, 3))
     assert {pair.lang for pair in pairs} == {"en", "pl"}
     batched = verifier.score(pairs, Support.PARTIAL)
-    single = [verifier.score([pair], Support.FULL).values[0] for pair in pairs]
+    single = [verifier.score([replace(pair, context="not read")], Support.FULL).values[0] for pair in pairs]
     assert batched.values.tolist() == single
     assert len(set(single)) > 20
     assert batched.cost.distinct_pairs == len(pairs)
-
-
-def test_context_is_not_read() -> None:
-    scores = [
-        Keyword().score([pair("Mars Venus", [("", "Mars")], context=context)], Support.FULL).values[0]
-        for context in (None, "Venus?")
-    ]
-    assert scores == [0.5, 0.5]
-
-
-def test_no_pairs_no_scores() -> None:
-    assert Keyword().score([], Support.FULL).values.shape == (0,)
+    assert verifier.score([], Support.FULL).values.shape == (0,)

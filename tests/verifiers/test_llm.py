@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,20 +42,18 @@ def user(body: dict[str, Any]) -> str:
 
 
 def test_the_score_is_the_probability_of_yes() -> None:
-    yes = 0.75
-    with model(lambda body: says_with_logprobs(("yes", {"yes": yes, "no": 1 - yes}))) as (llm, _):
+    with model(lambda body: says_with_logprobs(("yes", {"yes": 0.75, "no": 0.25}))) as (llm, _):
         verifier = LLMVerdict(llm, "zero_shot")
         scores = verifier.score([pair("A.")], Support.FULL)
-    assert scores.values.tolist() == pytest.approx([yes])
+    assert scores.values.tolist() == pytest.approx([0.75])
     assert verifier.thresholds is None, "they are fitted on dev, as of any verifier that brings none"
     assert (scores.cost.calls, scores.cost.distinct_pairs, scores.cost.notes) == (1, 1, {})
 
 
 def test_each_level_asks_its_own_question_and_documents_come_first() -> None:
     with model(lambda body: says("yes")) as (llm, server):
-        verifier = LLMVerdict(llm, "zero_shot")
-        verifier.score([pair("A river.", context="Which river?")], Support.PARTIAL)
-        verifier.score([pair("A river.", context="Which river?")], Support.FULL)
+        for level in (Support.PARTIAL, Support.FULL):
+            LLMVerdict(llm, "zero_shot").score([pair("A river.", context="Which river?")], level)
     partial, full = (user(body) for body in server.bodies)
     assert "at least a part" in partial
     assert "everything" in full
@@ -74,26 +71,22 @@ def test_polish_statements_get_the_polish_prompt_unless_told_otherwise() -> None
     assert ["Zdanie" in user(body) for body in server.bodies] == [True, False]
 
 
-def test_a_verdict_without_logprobs_counts_as_one_or_nought_and_is_noted() -> None:
-    with model(lambda body: says("no" if "False." in user(body) else "Yes.")) as (llm, _):
-        scores = LLMVerdict(llm, "zero_shot").score([pair("True."), pair("False.")], Support.FULL)
-    assert scores.values.tolist() == [1.0, 0.0]
-    assert scores.cost.notes == {"without_logprobs": 2}
-
-
 @pytest.mark.parametrize(
-    ("text", "lang", "expected"),
+    ("prompt", "text", "lang", "expected"),
     [
-        ("It says 1,047, not 1,074.\n**Verdict:** No.", "en", 0.0),
-        ("Źródło to podaje.\nWerdykt: tak", "pl", 1.0),
+        ("zero_shot", "Yes.", "en", 1.0),
+        ("zero_shot", "no", "en", 0.0),
+        ("cot", "It says 1,047, not 1,074.\n**Verdict:** No.", "en", 0.0),
+        ("cot", "Źródło to podaje.\nWerdykt: tak", "pl", 1.0),
     ],
 )
-def test_a_reasoning_prompt_is_read_by_its_final_verdict(text: str, lang: str, expected: float) -> None:
+def test_a_verdict_without_logprobs_counts_as_one_or_nought(prompt: str, text: str, lang: str, expected: float) -> None:
     with model(lambda body: says(text)) as (llm, server):
-        scores = LLMVerdict(llm, "cot", max_tokens=300).score([pair("A.", lang)], Support.FULL)
+        scores = LLMVerdict(llm, prompt, max_tokens=300).score([pair("A.", lang)], Support.FULL)
     assert scores.values.tolist() == [expected]
-    assert scores.cost.notes == {}
-    assert "structured_outputs" not in server.bodies[0]
+    constrained = prompt == "zero_shot"  # the other is a reasoning prompt, read by its final verdict
+    assert scores.cost.notes == ({"without_logprobs": 1} if constrained else {})
+    assert ("structured_outputs" in server.bodies[0]) == constrained
 
 
 @pytest.mark.parametrize(
@@ -147,39 +140,28 @@ def test_a_discrete_grade_gives_the_mass_at_or_above_the_level() -> None:
     assert (partial, full) == (pytest.approx(0.8), pytest.approx(0.3))
 
 
-@pytest.mark.parametrize(("text", "partial", "full"), [("0", 0.0, 0.0), ("1", 1.0, 0.0), ("Grade: 2", 1.0, 1.0)])
-def test_a_discrete_grade_without_logprobs(text: str, partial: float, full: float) -> None:
-    with model(lambda body: says(text)) as (llm, _):
-        verifier = LLMScore(llm, "support_levels", "discrete")
-        both = [verifier.score([pair("A.")], level) for level in (Support.PARTIAL, Support.FULL)]
-    assert [scores.values[0] for scores in both] == [partial, full]
-    assert both[0].cost.notes == {"without_logprobs": 1}
-
-
-@pytest.mark.parametrize(("text", "expected"), [("0.85", 0.85), ("1", 1.0), ("Wynik: 0,4", 0.4)])
-def test_a_continuous_score_serves_both_levels(text: str, expected: float) -> None:
-    with model(lambda body: says(text)) as (llm, _):
-        verifier = LLMScore(llm, "support_score", "continuous")
-        both = [verifier.score([pair("A.")], level).values[0] for level in (Support.PARTIAL, Support.FULL)]
-    assert both == pytest.approx([expected, expected])
-
-
 @pytest.mark.parametrize(
-    ("scale", "lang", "text", "partial", "full"),
+    ("scale", "prompt", "lang", "text", "partial", "full"),
     [
-        ("discrete", "en", "Two facts, one source has 1,047 km. Not more.\nPrediction: 1", 1.0, 0.0),
-        ("discrete", "pl", "Oba fakty stoją w źródle 2.\nOcena: 2", 1.0, 1.0),
-        ("continuous", "en", "Half of it.\nPrediction: 0.50", 0.5, 0.5),
-        ("continuous", "pl", "Połowa.\nOcena: 0,25", 0.25, 0.25),
+        ("discrete", "support_levels", "en", "0", 0.0, 0.0),
+        ("discrete", "support_levels", "en", "1", 1.0, 0.0),
+        ("discrete", "support_levels", "en", "Grade: 2", 1.0, 1.0),
+        ("continuous", "support_score", "en", "0.85", 0.85, 0.85),
+        ("continuous", "support_score", "pl", "Wynik: 0,4", 0.4, 0.4),
+        ("discrete", "support_levels_cot", "en", "Two facts, one has 1,047 km. Not more.\nPrediction: 1", 1.0, 0.0),
+        ("discrete", "support_levels_cot", "pl", "Oba fakty stoją w źródle 2.\nOcena: 2", 1.0, 1.0),
+        ("continuous", "support_score_cot", "en", "Half of it.\nPrediction: 0.50", 0.5, 0.5),
+        ("continuous", "support_score_cot", "pl", "Połowa.\nOcena: 0,25", 0.25, 0.25),
     ],
 )
-def test_grades_after_reasoning(scale: Any, lang: str, text: str, partial: float, full: float) -> None:
+def test_grades_are_read(scale: Any, prompt: str, lang: str, text: str, partial: float, full: float) -> None:
     with model(lambda body: says(text)) as (llm, server):
-        verifier = LLMScore(llm, {"discrete": "support_levels_cot", "continuous": "support_score_cot"}[scale], scale)
-        asked = [replace(pair("A."), lang=lang)]
-        both = [verifier.score(asked, level).values[0] for level in (Support.PARTIAL, Support.FULL)]
-    assert both == [partial, full]
-    assert not any("structured_outputs" in body for body in server.bodies), "the reply is free"
+        verifier = LLMScore(llm, prompt, scale)
+        both = [verifier.score([pair("A.", lang)], level) for level in (Support.PARTIAL, Support.FULL)]
+    assert [scores.values[0] for scores in both] == [partial, full]
+    constrained = prompt == "support_levels"  # other replies are free
+    assert both[0].cost.notes == ({"without_logprobs": 1} if constrained else {})
+    assert any("structured_outputs" in body for body in server.bodies) == constrained
 
 
 @pytest.mark.parametrize(

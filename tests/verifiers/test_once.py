@@ -1,3 +1,5 @@
+"""Held: equal pairs and known ones are not scored again; texts without words never reach an engine."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -69,9 +71,6 @@ def test_a_statement_without_words_is_unscored() -> None:
     assert np.isnan(scores.values[0])
     assert scores.reasons == {0: "the statement has no words"}
     assert scores.values[1] == 1.0
-
-
-def test_nothing_is_asked_for_nothing() -> None:
     assert Once(Counting(), context=False).score([], Support.FULL).values.shape == (0,)
 
 

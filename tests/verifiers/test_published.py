@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from citeverifier.models.alignscore import convert
-from citeverifier.models.folds import convolution
+from citeverifier.models.grid import convolution
 from citeverifier.models.published_metrics import ENTAILMENT, METRICS, class_position
 from citeverifier.records import Support
 from citeverifier.verifiers.published import PublishedMetric, published_settings
@@ -60,13 +60,13 @@ def bart(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("bart")
     tokenizer = AutoTokenizer.from_pretrained(tiny("xlm-roberta"))
     tokenizer.save_pretrained(folder)
+    begin, padding, end = tokenizer.convert_tokens_to_ids(["<s>", "<pad>", "</s>"])
     torch.manual_seed(4)
     config = BartConfig(
         vocab_size=len(tokenizer), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=48, decoder_ffn_dim=48, max_position_embeddings=256, init_std=0.5,
-        pad_token_id=tokenizer.convert_tokens_to_ids("<pad>"), bos_token_id=tokenizer.convert_tokens_to_ids("<s>"),
-        eos_token_id=tokenizer.convert_tokens_to_ids("</s>"),
-        decoder_start_token_id=tokenizer.convert_tokens_to_ids("</s>"), forced_eos_token_id=None,
+        pad_token_id=padding, bos_token_id=begin, eos_token_id=end, decoder_start_token_id=end,
+        forced_eos_token_id=None,
     )  # fmt: skip
     AutoModelForSeq2SeqLM.from_config(config).save_pretrained(folder)
     return str(folder)
@@ -259,26 +259,19 @@ def test_the_statement_is_whole_in_every_window(metric: str, ending: int, t5: st
 
 @pytest.mark.parametrize("architecture", ["modernbert", "longformer"])
 def test_bertscore_reads_long_documents_in_one_window(architecture: str, tiny: Any) -> None:
-    path = str(tiny(architecture))
-    text = LONG[:3000]
-    whole, parts = (
-        PublishedMetric("bertscore", dtype="float32", path=path, window=window)
-        .score([make_pair(PARTS[0], text)], FULL)
-        .values[0]
-        for window in (4096, 128)
-    )
+    path, text = str(tiny(architecture)), LONG[:3000]
+    verifiers = [PublishedMetric("bertscore", dtype="float32", path=path, window=window) for window in (4096, 128)]
+    whole, parts = (verifier.score([make_pair(PARTS[0], text)], FULL).values[0] for verifier in verifiers)
     assert len(AutoTokenizer.from_pretrained(path)(text)["input_ids"]) > 600
     assert whole == pytest.approx(by_cosines(path)(text, PARTS[0]), abs=1e-5)
     assert whole != pytest.approx(parts, abs=1e-6)
 
 
 def test_bertscore_of_equal_texts_is_one_and_more_documents_give_never_less(tiny: Any) -> None:
-    verifier = PublishedMetric("bertscore", dtype="float32", path=str(tiny("bert")))
     one = "The Vistula is a river."
-    same, alone, both = (
-        verifier.score([make_pair(one, *texts)], PARTIAL).values[0]
-        for texts in ([one], ["Mars is red."], ["Mars is red.", "A river of Poland."])
-    )
+    premises = ([one], ["Mars is red."], ["Mars is red.", "A river of Poland."])
+    verifier = PublishedMetric("bertscore", dtype="float32", path=str(tiny("bert")))
+    same, alone, both = verifier.score([make_pair(one, *texts) for texts in premises], PARTIAL).values
     assert same == pytest.approx(1.0, abs=1e-5)
     assert alone <= both <= same
 
@@ -303,26 +296,23 @@ def test_the_class_is_found_by_its_name(names: list[str], expected: int) -> None
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
-def test_unknown_names_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected one of alignscore, .*true_t5, got 'rouge'"):
-        PublishedMetric("rouge")
-    with pytest.raises(ValueError, match="verifier=nli: expected settings path, max_length, got chunk"):
-        PublishedMetric("nli", chunk=3)
-
-
 @pytest.mark.parametrize(
-    ("metric", "message"),
+    ("metric", "settings", "message"),
     [
-        ("alignscore", "expected one class named 'aligned' in config.json's id2label, got"),
-        ("factcc", "expected one class named 'correct'"),
-        ("minicheck", "expected a classifier of two classes, got 3"),
-        ("nli", r"one class named 'entailment' .* got \['A', 'B', 'C'\]"),
-        ("summac_zs", "expected one class named 'entailment'"),
+        ("rouge", {}, r"expected one of alignscore, .*true_t5, got 'rouge'"),
+        ("nli", {"chunk": 3}, "verifier=nli: expected settings path, max_length, got chunk"),
+        ("alignscore", {}, "expected one class named 'aligned' in config.json's id2label, got"),
+        ("factcc", {}, "expected one class named 'correct'"),
+        ("minicheck", {}, "expected a classifier of two classes, got 3"),
+        ("nli", {}, r"one class named 'entailment' .* got \['A', 'B', 'C'\]"),
+        ("summac_zs", {}, "expected one class named 'entailment'"),
     ],
 )
-def test_classifiers_without_the_class_are_refused(metric: str, message: str, tiny_classifier: Any) -> None:
+def test_unknown_names_and_other_classifiers_are_refused(
+    metric: str, settings: dict[str, Any], message: str, tiny_classifier: Any
+) -> None:
     with pytest.raises(ValueError, match=message):
-        PublishedMetric(metric, path=str(tiny_classifier("bert", ["A", "B", "C"])))
+        PublishedMetric(metric, **({"path": str(tiny_classifier("bert", ["A", "B", "C"]))} | settings))
 
 
 def test_a_t5_that_cannot_say_one_is_refused(tmp_path: Path) -> None:

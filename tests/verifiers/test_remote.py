@@ -157,15 +157,6 @@ def test_a_pair_that_the_server_refuses_costs_no_other_its_score(pairs: list[Pai
     assert scores.cost.calls == len(server.bodies) == 10  # two batches; 16 halved four times, both halves asked
 
 
-def test_what_stays_is_unscored_with_the_reason(pairs: list[Pair], remote: Any) -> None:
-    with ScriptedServer(lambda body: status(500, "out of memory")) as server:
-        scores = remote(server).score(pairs[:3], Support.FULL)
-    assert np.isnan(scores.values).all()
-    assert set(scores.reasons) == {0, 1, 2}
-    assert "answered 500" in scores.reasons[0]
-    assert "(3 attempts)" in scores.reasons[0]
-
-
 @pytest.mark.parametrize(
     ("code", "message"),
     [(401, "Check the key in the environment variable KEY"), (404, "does a server .* answer /score")],
@@ -186,33 +177,30 @@ def test_what_no_other_request_would_change_ends_the_run(
         ("score", {"data": [{"index": 0, "score": None}], "usage": {"prompt_tokens": 1}}, "a probability.*None"),
         ("score", [[{"label": "a", "score": 0.5}]], "expected one score"),
         ("score", "busy", "expected one score"),
+        ("score", None, r"answered 500.*\(3 attempts\)"),
         ("predict", [[{"label": "yes", "score": 0.7}, {"label": "no", "score": 0.3}]], "one-label classifier"),
     ],
 )
-def test_an_answer_of_another_kind_is_unscored(
+def test_what_is_no_score_leaves_the_pair_unscored_with_the_reason(
     api: Any, content: Any, reason: str, pairs: list[Pair], remote: Any
 ) -> None:
-    with ScriptedServer(lambda body: Misbehaviour(body=json.dumps(content))) as server:
+    sent = status(500, "out of memory") if content is None else Misbehaviour(body=json.dumps(content))
+    with ScriptedServer(lambda body: sent) as server:
         scores = remote(server, api=api).score(pairs[:1], Support.FULL)
     assert np.isnan(scores.values).all()
     assert re.search(reason, scores.reasons[0])
 
 
-def test_several_requests_are_in_flight(pairs: list[Pair], remote: Any) -> None:
+def test_several_requests_are_in_flight_inside_a_running_event_loop_too(pairs: list[Pair], remote: Any) -> None:
     def slowly(body: Body) -> Misbehaviour:
         return Misbehaviour(body=by_likeness(body).body, delay=0.1)
 
-    with ScriptedServer(slowly) as server:
-        remote(server, batch_size=2, concurrency=6).score(pairs, Support.FULL)
-    assert server.most_at_once == 6
-
-
-def test_it_works_inside_a_running_event_loop(pairs: list[Pair], remote: Any) -> None:
     async def notebook() -> Any:
-        return remote(server).score(pairs, Support.FULL)
+        return remote(server, batch_size=2, concurrency=6).score(pairs, Support.FULL)
 
-    with ScriptedServer(by_likeness) as server:
+    with ScriptedServer(slowly) as server:
         assert not np.isnan(asyncio.run(notebook()).values).any()
+    assert server.most_at_once == 6
 
 
 @pytest.mark.parametrize(

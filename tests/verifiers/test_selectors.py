@@ -52,24 +52,9 @@ def test_top_k_takes_the_best_ties_in_order() -> None:
     assert [level for level, _ in by_hand.asked] == [PARTIAL] * 3
 
 
-def test_top_k_is_tuned() -> None:
-    alone = {"a": [0.9, 0.8, 0.7, 0.1], "b": [0.1, 0.9, 0.8, 0.7], "twin": [0.9, 0.9, 0.9, 0.9]}
-    selector = TopK(scorer(alone), 2)
-    gold = [frozenset({0, 1, 2}), frozenset({1, 2, 3}), frozenset[int]()]
-    selector.tune([listing(name, 4) for name in alone], gold)
-    assert selector.parameters == {"k": 3.0}
-    assert selector.untuned().parameters == {"k": 2.0}
-
-
-def test_threshold_takes_what_reaches_it_and_is_tuned() -> None:
-    alone = {"a": [0.9, 0.62, 0.3], "b": [0.2, 0.1, 0.35], "c": [0.61, 0.55, 0.1]}
-    selector = AboveThreshold(scorer(alone))
-    listings = [listing(name, 3) for name in alone]
-    assert chosen(selector, *listings) == [(0, 1), (), (0, 1)]
-    selector.tune(listings, [frozenset({0, 1}), frozenset(), frozenset({0})])
-    assert selector.parameters["threshold"] == pytest.approx((0.55 + 0.61) / 2)
-    assert chosen(selector, *listings) == [(0, 1), (), (0,)]
-    assert chosen(selector.untuned(), *listings) == [(0, 1), (), (0, 1)]
+def test_threshold_takes_what_reaches_it() -> None:
+    by_hand = scorer({"a": [0.9, 0.62, 0.3], "b": [0.2, 0.1, 0.35]})
+    assert chosen(AboveThreshold(by_hand, 0.5), listing("a", 3), listing("b", 3)) == [(0, 1), ()]
 
 
 HALVES = {"single": [0.9, 0.3, 0.2], "halves": [0.4, 0.1, 0.3], "twin": [0.2, 0.3, 0.1], "weak": [0.45, 0.1, 0.1]}
@@ -92,15 +77,35 @@ def test_listwise_makes_pairs_of_candidates_only() -> None:
     assert asked == [("1", "3"), ("1", "4"), ("3", "4")]
 
 
-def test_listwise_is_tuned() -> None:
-    selector = Listwise(scorer(HALVES, PAIRS), alone=0.99, pair=0.99, nothing=0.99)
-    listings = [listing(name, 3) for name in HALVES]
-    gold = [frozenset({0}), frozenset({0, 2}), frozenset[int](), frozenset({0})]
-    assert chosen(selector, *listings) == [(), (), (), ()]
-    selector.tune(listings, gold)
-    assert [frozenset(positions or ()) for positions in chosen(selector, *listings)] == gold
-    assert set(selector.parameters) == {"alone", "pair", "nothing"}
-    assert selector.untuned().parameters == {"alone": 0.99, "pair": 0.99, "nothing": 0.99}
+TUNED: list[Any] = [
+    (
+        TopK, {"a": [0.9, 0.8, 0.7, 0.1], "b": [0.1, 0.9, 0.8, 0.7], "twin": [0.9, 0.9, 0.9, 0.9]}, {},
+        [{0, 1, 2}, {1, 2, 3}, set()], {"k": 3.0},
+    ),
+    (
+        AboveThreshold, {"a": [0.9, 0.62, 0.3], "b": [0.2, 0.1, 0.35], "c": [0.61, 0.55, 0.1]}, {},
+        [{0, 1}, set(), {0}], {"threshold": pytest.approx((0.55 + 0.61) / 2)},
+    ),
+    (  # below 0.5 one right and one wrong citation more come: the same F1, one statement less exactly right
+        AboveThreshold, {"a": [0.9, 0.3], "b": [0.8, 0.4], "twin": [0.1, 0.1]}, {},
+        [{0}, {0, 1}, set()], {"threshold": pytest.approx(0.35)},
+    ),
+    (Listwise, HALVES, PAIRS, [{0}, {0, 2}, set(), {0}], None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "alone", "pairs", "gold", "tuned"), TUNED)
+def test_parameters_are_tuned_and_the_given_ones_kept(kind: Any, alone: Any, pairs: Any, gold: Any, tuned: Any) -> None:
+    selector = kind(scorer(alone, pairs))
+    listings = [listing(name, len(values)) for name, values in alone.items()]
+    given, before = selector.parameters, chosen(selector, *listings)
+    selector.tune(listings, [frozenset(right) for right in gold])
+    if tuned is None:
+        assert [set(positions or ()) for positions in chosen(selector, *listings)] == gold
+    else:
+        assert selector.parameters == tuned
+    assert selector.untuned().parameters == given
+    assert chosen(selector.untuned(), *listings) == before
 
 
 def test_listwise_with_one_document_or_one_kind_of_gold() -> None:
@@ -124,15 +129,6 @@ def test_a_weak_scorer_does_not_teach_to_cite_nothing(kind: Callable[[Scorer], T
         sum(frozenset(positions or ()) == right for positions, right in zip(cited, gold, strict=True)) < len(gold) / 2
     )
     assert cited[0] == (0,)
-
-
-def test_of_equal_f1_the_most_exact_is_taken() -> None:
-    """Below 0.5 two more citations come, one right and one wrong: the same F1, one statement less exactly right."""
-    alone = {"a": [0.9, 0.3], "b": [0.8, 0.4], "twin": [0.1, 0.1]}
-    gold = [frozenset({0}), frozenset({0, 1}), frozenset[int]()]
-    selector = AboveThreshold(scorer(alone))
-    selector.tune([listing(name, 2) for name in alone], gold)
-    assert selector.parameters["threshold"] == pytest.approx(0.35)
 
 
 OTHERS: dict[type[TunedSelector], list[dict[str, Any]]] = {
