@@ -63,11 +63,11 @@ def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
         _goes_beside(options, config)
     model = LateInteraction.of(encoder, has_reader, trained)
     if options.reader:
-        if model.reader is None:
-            model.reader = Reader(encoder)
-        encoder.requires_grad_(False)
-        model.head.requires_grad_(False)
-        return model
+        model.reader = model.reader or Reader(encoder)
+        if not options.match_weight:
+            encoder.requires_grad_(False)
+            model.head.requires_grad_(False)
+            return model
     if getattr(encoder, "pooler", None) is not None:  # unused: DDP waits for its gradients otherwise
         encoder.pooler.requires_grad_(False)
     freeze(encoder, options.frozen_embeddings, options.frozen_layers)
@@ -80,10 +80,14 @@ def _late_interaction(encoder: Any, options: TrainingOptions) -> Any:
 
 def with_reader(options: TrainingOptions) -> TrainingOptions:
     """The options with `reader` decided: without a word, a reader that is there goes on learning."""
-    if options.reader is not None:
-        return options
-    trained = None if options.lora is not None else trained_head(options)
-    return replace(options, reader=trained is not None and read_config(trained).reader)
+    if options.reader is None:
+        trained = None if options.lora is not None else trained_head(options)
+        options = replace(options, reader=trained is not None and read_config(trained).reader)
+    if options.match_weight and not options.reader:
+        raise ValueError(
+            f"training.match_weight: expected 0 without a reader (training.reader=true), got {options.match_weight:g}"
+        )
+    return options
 
 
 def _goes_beside(options: TrainingOptions, trained: CheckpointConfig | None) -> None:

@@ -11,6 +11,7 @@ from citeverifier.models.checkpoint import Shape
 WHOLE, NUMBER = "a whole number", "a number"
 BOUNDS: dict[str, tuple[str, float, float]] = {  # of the options that are numbers: kind, least, most
     "delta": (NUMBER, 0, inf), "max_length": (WHOLE, 16, inf), "margin": (NUMBER, 0, inf),
+    "match_weight": (NUMBER, 0, inf),
     "batch_size": (WHOLE, 1, inf), "gradient_accumulation": (WHOLE, 1, inf),
     "epochs": (NUMBER, 0, inf), "max_steps": (WHOLE, 0, inf),
     "learning_rate": (NUMBER, 0, inf), "head_learning_rate": (NUMBER, 0, inf), "weight_decay": (NUMBER, 0, inf),
@@ -63,6 +64,7 @@ class TrainingOptions:
         shape: cross_encoder or late_interaction.
         reader: learn a reader beside a trained late-interaction verifier (`backbone`), which stays as it is; None =
             where that has one already: it goes on learning, alone.
+        match_weight: over 0, encoder and matches learn with the reader, theirs being a loss of this weight beside its.
         delta: distance of the two cut points in training; 0 trains a binary verifier.
         max_length: tokens of a pair (cross-encoder) or of a document window (late interaction).
         reads_context: whether the verifier reads a pair's context.
@@ -87,6 +89,7 @@ class TrainingOptions:
     shape: Shape
     backbone: Backbone
     reader: bool | None = None
+    match_weight: float = 0.0
     delta: float = 2.0
     max_length: int = 256
     reads_context: bool = True

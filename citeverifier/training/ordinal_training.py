@@ -132,6 +132,9 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
         losses = interval_loss(logits, rows, options.delta)
         if options.margin:
             losses = losses + options.margin * margin_loss(logits, rows)
+        if options.reader and options.match_weight:
+            matches = outputs["logits"] - outputs["read"]
+            losses = losses + options.match_weight * interval_loss(matches, rows, options.delta)
         if "token_losses" in outputs:
             losses = losses + rows[:, 2] * outputs["token_losses"]
         if options.reader:

@@ -1,4 +1,4 @@
-"""models/average.py: the mean of a packed reader and of one in full numbers, everything else from the finished run."""
+"""models/average.py: the mean of a packed verifier and of one in full numbers, everything else from the run."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from citeverifier.models.late_interaction_tokens import READER
+from citeverifier.models.late_interaction_tokens import HEAD, READER
 from citeverifier.models.reader import in_int8
 
 SCRIPT = Path(__file__).parents[2] / "models" / "average.py"
+ENCODER = "model.safetensors"
 
 
-def test_the_mean_of_two_readers(tmp_path: Path) -> None:
+def test_the_mean_of_two_verifiers_with_a_reader(tmp_path: Path) -> None:
     before, run, out = (tmp_path / name for name in ("before", "run", "out"))
     ones, name = torch.ones(2, 4), "layers.0.output.dense.weight"
-    for folder, weights in (
-        (before, in_int8({name: ones, "head.bias": ones[0]})),
-        (run, {name: 3 * ones, "head.bias": ones[0]}),
-    ):
+    for folder, reader, encoder in ((before, in_int8({name: ones}), ones.half()), (run, {name: 3 * ones}, 5 * ones)):
         folder.mkdir()
-        save_file({key: weight.contiguous() for key, weight in weights.items()}, folder / READER)
+        for file, weights in ((READER, reader), (ENCODER, {name: encoder}), (HEAD, {"output.bias": ones[0]})):
+            save_file({key: weight.contiguous() for key, weight in weights.items()}, folder / file)
         (folder / "config.json").write_text(folder.name)
-    runpy.run_path(str(SCRIPT))["average"](before, run, out)
-    mean = load_file(out / READER)
-    torch.testing.assert_close(mean[name], 2 * ones)
-    torch.testing.assert_close(mean["head.bias"], ones[0])
+    average = runpy.run_path(str(SCRIPT))["average"]
+    average(before, run, out)
+    torch.testing.assert_close(load_file(out / READER)[name], 2 * ones)
+    torch.testing.assert_close(load_file(out / ENCODER)[name], 3 * ones)
+    torch.testing.assert_close(load_file(out / HEAD)["output.bias"], ones[0])
     assert (out / "config.json").read_text() == "run"
+    average(before, run, tmp_path / "quarter", 0.25)
+    torch.testing.assert_close(load_file(tmp_path / "quarter" / ENCODER)[name], 2 * ones)
     with pytest.raises(FileExistsError):
-        runpy.run_path(str(SCRIPT))["average"](before, run, out)
+        average(before, run, out)

@@ -218,6 +218,20 @@ def test_a_reader_learns_beside_a_verifier_that_stays_as_it_is(options: Training
         assert torch.equal(load_file(str(went_on / "model.safetensors"))[layer], before[layer]) == (more.reader is None)
 
 
+def test_encoder_and_matches_learn_with_the_reader(options: TrainingOptions, late: Trained) -> None:
+    with pytest.raises(ValueError, match=r"match_weight: expected 0 without a reader .*, got 0\.3"):
+        train(TRAIN, DEV, replace(options, match_weight=0.3))
+    both = replace(options, output_dir="both", backbone=Backbone(str(late.folder)), reader=True, match_weight=0.3)
+    folder = train(TRAIN, DEV, both).folder
+    before, after = (load_file(each / "model.safetensors") for each in (late.folder, folder))
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert "embeddings.word_embeddings.weight" not in changed
+    assert {f"encoder.layer.{i}.output.dense.weight" for i in range(2)} <= changed
+    salience = [load_file(each / "head.safetensors")["salience.weight"] for each in (late.folder, folder)]
+    assert not torch.equal(*salience)
+    assert OrdinalVerifier(str(folder), dtype="float32").config.reader
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
