@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -50,6 +51,7 @@ class LLM:
         self.fingerprint = options.fingerprint
         self.spent = Cost()
         self._cache = ReplyCache(options.cache) if options.cache is not None else None
+        self._lock = threading.Lock()  # one LLM may be asked from several threads
         self._pace = Pace(options)
 
     def cost(self, reply: Reply) -> Cost:
@@ -83,7 +85,7 @@ class LLM:
             """The next replies, for all that wait for them."""
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                 reply = future.result()
-                self.spent += self.cost(reply) + Cost(notes={"failed": int(reply.text is None)})
+                self._count(self.cost(reply) + Cost(notes={"failed": int(reply.text is None)}))
                 first, *others = waiting.pop(under_way.pop(future))
                 yield first, reply
                 yield from ((key, self._again(reply)) for key in others)
@@ -136,18 +138,22 @@ class LLM:
         """The reply from the cache, or a dry run's."""
         cached = self._cache.get(digest) if self._cache is not None else None
         if cached is not None:
-            self.spent += Cost(notes={"cached": 1})
+            self._count(Cost(notes={"cached": 1}))
             return replace(cached, text=None, error="dry run") if self.options.dry_run else cached
         if not self.options.dry_run:
             return None
         estimate = Reply(None, "dry run", prompt_tokens=estimated_tokens(request))
-        self.spent += self.cost(estimate)
+        self._count(self.cost(estimate))
         return estimate
 
     def _again(self, reply: Reply) -> Reply:
         """A reply for an equal request."""
-        self.spent += Cost(notes={"cached": 1})
+        self._count(Cost(notes={"cached": 1}))
         return replace(reply, cached=True)
+
+    def _count(self, cost: Cost) -> None:
+        with self._lock:
+            self.spent += cost
 
 
 class Pace:
