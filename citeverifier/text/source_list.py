@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from textwrap import dedent
 
 from citeverifier.records import RecordError
 from citeverifier.text.language import words_of_all
@@ -33,6 +34,7 @@ _NAMED = re.compile(r"\[([^\[\]\n]{1,200})\](?=(?:\[([^\[\]\n]{1,200})\])?)")  #
 _BEGINS_ENTRY = re.compile(r"[-*+•|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
 _HEADING_NUMBER = re.compile(r"\A[\s#*_]*\d{1,2}[.)]\s+")
 _NUMBERED_TITLE = re.compile(r"\s*\\?\[(?P<number>\d{1,3})\\?\]:?\s+(?P<title>\S.*)")  # a source behind its number
+_NUMBER_WITHIN = re.compile(r"(?:\A|[\s,;|·•]+)[*_(]*\\?\[(\d{1,3})\\?\][*_:.)]*\s*")  # in a line of several
 _BRACKETS = re.compile(r"\[[^\]\n]{0,500}\]")
 _SENTENCE_WORDS = 5  # as many words and a full stop are a sentence
 _MOST = 999  # a marker has three digits
@@ -85,7 +87,8 @@ def read_report(text: str, places: Sequence[int]) -> Report:
     for listed in lists:
         below = lines[listed.start + 1 : listed.stop]
         if all(_QUOTE.match(line) for line in below if line.strip()):  # all of it is quoted
-            lines[listed.start + 1 : listed.stop] = [_QUOTE.sub(r"\1", line) for line in below]
+            below = [_QUOTE.sub(r"\1", line) for line in below]
+        lines[listed.start + 1 : listed.stop] = dedent("\n".join(below)).split("\n") if below else []
     for label, first, end, said in list(_entries(lines, lists)):
         source = _source(label, places[first], said, lines[first + 1 : end])
         before = sources.setdefault(label, source)
@@ -107,8 +110,8 @@ def read_report(text: str, places: Sequence[int]) -> Report:
 
 def _lines_of(text: str, span: tuple[int, int]) -> range:
     """The lines that a list of sources takes up."""
-    last = text.count("\n") + 1 if span[1] == len(text) else text.count("\n", 0, span[1])
-    return range(text.count("\n", 0, span[0]), last)
+    whole = span[1] == len(text) or text[span[1]] == "\n"  # it ends with a line, else where another block begins
+    return range(text.count("\n", 0, span[0]), text.count("\n", 0, span[1]) + whole)
 
 
 def source_lists(text: str, blocks: Sequence[Block]) -> list[Span]:
@@ -201,6 +204,11 @@ def _entries(lines: Sequence[str], lists: Sequence[range]) -> Iterator[tuple[str
         fenced ^= _FENCE.match(line) is not None
         listed = within.get(first)
         if listed and first == listed.start and names_sources(line.partition(":")[0]):  # "3. References"
+            _, *parts = _NUMBER_WITHIN.split(line.partition(":")[2].strip(" \t*_"))
+            for place, number in enumerate(parts[::2]):  # "Sources: [1] ..., [2] ..."
+                used[number] = listed
+                end = _end(lines, first, lazy=True) if place == len(parts) // 2 - 1 else first + 1
+                yield number, first, end, parts[2 * place + 1]
             continue
         match = None if fenced else _NOTE.match(line) or (_listed() if listed else _DEFINED).match(line)
         if match:
