@@ -71,7 +71,8 @@ More[^v].
             (f"A [1].\n\n{listed}", "A [1].", "1 2", [("Oder", "https://a.b/c", ""), ("", None, "Warta, s. 3")])
             for listed in (
                 "Sources: [1] Oder https://a.b/c, [2] Warta, s. 3",
-                "Źródła: [1](https://a.b/c) Oder · [2] Warta,\ns. 3", "Source: [1] Oder, https://a.b/c\n[2] Warta, s. 3",
+                "Źródła: [1](https://a.b/c) Oder · [2] Warta,\ns. 3",
+                "Source: [1] Oder, https://a.b/c\n[2] Warta, s. 3",
                 "**Sources:** [1] [Oder](https://a.b/c); [2]: Warta, s. 3",
                 "Sources:\n    [1] Oder https://a.b/c\n    [2] Warta, s. 3",
                 "Sources:\n\n    1. Oder https://a.b/c\n    2. Warta, s. 3",
