@@ -73,6 +73,7 @@ class OrdinalVerifier(Scorer):
         from citeverifier.models.number_check import NumberCheck
 
         self.path = path or latest_checkpoint()
+        self._arguments = self.path, dtype, compile, runtime
         self.folder = local_folder(self.path)
         self.config = read_config(self.folder)
         if runtime not in get_args(Runtime):
@@ -86,6 +87,10 @@ class OrdinalVerifier(Scorer):
         words = [language(code).quantities for code in LANGUAGES]
         self.numbers = NumberCheck(self.config.number_weights, words) if self.config.number_weights else None
         self._once = Once(self._logits, context=self.config.reads_context)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """Pickled by its name: another process loads the checkpoint itself."""
+        return type(self), self._arguments
 
     def _onnx_engine(self, dtype: str, compile: bool) -> Any:
         from citeverifier.models.onnx_engine import OnnxEngine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from tiny_models import tiny_checkpoint
 
+from citeverifier import CiteVerifier
 from citeverifier.records import Support
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
@@ -26,3 +28,13 @@ def test_number_formats_score_nearly_the_same_and_are_told_apart(tiny: Any, tmp_
     assert exact.fingerprint == again.fingerprint != small.fingerprint
     with pytest.raises(ValueError, match="expected dtype auto, float32 or bfloat16, got 'fp16'"):
         OrdinalVerifier(path, dtype="fp16")  # type: ignore[arg-type]
+
+
+def test_another_process_gets_the_same_verifier(tiny: Any, tmp_path: Path) -> None:
+    path = str(tiny_checkpoint(tmp_path, tiny("bert"), "late_interaction", max_length=128))
+    verifier = CiteVerifier.from_pretrained(path, dtype="bfloat16", threshold=0.7)
+    sent = pickle.dumps(verifier)
+    assert len(sent) < 2000  # its name, not its weights
+    other = pickle.loads(sent)
+    assert (other.thresholds, other.scorer.fingerprint) == (verifier.thresholds, verifier.scorer.fingerprint)
+    np.testing.assert_array_equal(other.score(PAIRS), verifier.score(PAIRS))
