@@ -23,7 +23,7 @@ def run(config: DictConfig) -> Path:
     from hydra.core.hydra_config import HydraConfig
     from hydra.utils import instantiate
 
-    from citeverifier.commands.sources import records_of
+    from citeverifier.commands.sources import limited, records_of
     from citeverifier.llm.client import Request
     from citeverifier.llm.parsing import without_thinking
     from citeverifier.llm.prompts import Prompt
@@ -41,6 +41,7 @@ def run(config: DictConfig) -> Path:
             f"data.path={config.data.get('path')}: expected examples (questions with documents) in lang={config.lang}, "
             f"got none in {len(records)} records"
         )
+    examples = limited(examples, config.limit, config.seed)
     given = {f"{e.id}/{e.lang}": _only_cited(e) if oracle else e for e in examples}
     requests = {
         key: Request(

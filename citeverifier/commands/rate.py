@@ -73,6 +73,7 @@ def paths(config: DictConfig) -> list[str]:
 
 def read(config: DictConfig) -> tuple[list[Response], list[BadRecord]]:
     """The responses that `data` names, and the records set aside; ValueError where none is left, or one comes twice."""
+    from citeverifier.commands.sources import limited
     from citeverifier.data.mini import load_mini
     from citeverifier.rating.planted import load_defects
     from citeverifier.rating.read_responses import read_responses, with_people
@@ -103,7 +104,7 @@ def read(config: DictConfig) -> tuple[list[Response], list[BadRecord]]:
             f"data.path={data.path}: expected each response of a system once, got {key} {times} times; a system is "
             "called what its file is, unless the records say: rename a file, or give them a system"
         )
-    return responses, bad
+    return limited(responses, config.limit, config.seed, lambda response: response.unit), bad
 
 
 def make_rater(config: DictConfig) -> Rater:

@@ -312,11 +312,15 @@ def _reachable(spec: SourceSpec, role: str, lang: str, **settings: Any) -> list[
         raise ConnectionError(f"{spec.title}: {error.__cause__}\n{_OFFLINE}") from error
 
 
-def limited(records: list[Any], limit: int | None, seed: int) -> list[Any]:
+def _example(record: Record) -> str:
+    return record.example if isinstance(record, Pair) else record.id
+
+
+def limited(records: list[Any], limit: int | None, seed: int, example: Callable[[Any], str] = _example) -> list[Any]:
     """The records of `limit` whole examples drawn by seed, in their order: all languages and pairs of each."""
     if limit is None:
         return records
-    names = [record.example if isinstance(record, Pair) else record.id for record in records]
+    names = [example(record) for record in records]
     distinct = sorted(set(names))
     chosen = set(random.Random(seed).sample(distinct, min(limit, len(distinct))))
     return [record for record, name in zip(records, names, strict=True) if name in chosen]

@@ -153,18 +153,23 @@ def test_nothing_to_fit_on(tmp_path: Path) -> None:
 
 
 def test_generated_answers_are_rated_side_by_side(tmp_path: Path, server: ScriptedServer) -> None:
+    first = ("generate", "data.split=dev", "hydra.run.dir=retrieved", *by_llm(server))
+    assert "4 answers, 0 questions without one" in command(tmp_path, *first, "limit=4").stdout
     for documents, runs in (("retrieved", light), ("oracle", command)):
         done = runs(
             tmp_path, "generate", "data.split=dev", f"documents={documents}", f"hydra.run.dir={documents}",
             *by_llm(server),
         )  # fmt: skip
         assert "15 answers, 0 questions without one" in done.stdout
+    assert len(server.bodies) == 30, "the first four are not asked again"
     paths = "[retrieved/responses.jsonl,oracle/responses.jsonl]"
     command(tmp_path, "rate", "rater=attr_score", f"data.path={paths}", *by_llm(server), "hydra.run.dir=run")
     found = metrics(tmp_path / "run")
     assert list(found["systems"]) == ["scripted", "scripted-oracle"]
     assert found["metrics"] == ["strict", "relaxed"]
     assert found["scale"] == [0, 1]
+    command(tmp_path, "rate", "rater=attr_score", f"data.path={paths}", *by_llm(server), "hydra.run.dir=few", "limit=2")
+    assert [system["responses"] for system in metrics(tmp_path / "few")["systems"].values()] == [2, 2]
 
 
 def test_a_dry_run_counts_every_stage_and_sends_and_writes_nothing(tmp_path: Path) -> None:
@@ -181,6 +186,7 @@ def test_a_dry_run_counts_every_stage_and_sends_and_writes_nothing(tmp_path: Pat
     [
         (("rater=local", "verifier=keyword", "data.path=none.json"), "no such file: none.json"),
         (("rater=local", "improve=1.5"), "improve: expected a whole number of rounds from 0 on, got 1.5"),
+        (("rater=local", "limit=0"), "limit: expected at least 1 example, or null for all, got 0"),
         (("rater=local", "improve=-1"), "improve: expected a whole number of rounds from 0 on, got -1"),
         (("rater=local", "attribution=no"), "attribution: expected true or false, got 'no'"),
         (("rater=local", "verifier=keyword", "fit=mini"), "fit: expected a list of names or files"),
