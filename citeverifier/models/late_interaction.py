@@ -186,39 +186,73 @@ class LateInteraction(nn.Module):
         logits = self.head(tokens, mask, matches.masked_fill(~kept.unsqueeze(1), -1.0).amax(dim=-1))
         if self.reader is None:
             return {"logits": logits}
-        best = best_of_many(means, document_owner >= 0)
-        chosen = document_index.gather(1, best)
-        there = document_attention.bool()[chosen.clamp(min=0)] & (chosen >= 0).unsqueeze(-1)
-        chosen = chosen.clamp(min=0)
-        read, tokens, contradicted = self.reader(
-            self.reader.embedded(self.encoder, statement_ids).index_select(0, statement_index),
-            statement_attention[statement_index],
-            mask,
-            ((_of(k, chosen), _of(v, chosen)) for k, v in self.reader.keys_and_values(below)),
-            there.flatten(1),
-        )
+        chosen = document_index.gather(1, best_of_many(means, document_owner >= 0))
+        own = statement_attention[statement_index]
+        real = document_attention.bool()
+        read, tokens, contradicted = self._read(statement_ids, statement_index, own, mask, below, real, chosen)
         read = read.float()
         outputs = {"logits": logits.float() + read, "read": read, "contradicted": contradicted.float()}
         return outputs if borne_out is None else outputs | {"token_losses": token_losses(tokens, borne_out)}
+
+    def _read(
+        self, ids: Tensor, index: Tensor, own: Tensor, mask: Tensor, below: Sequence[Tensor], real: Tensor,
+        chosen: Tensor,
+    ) -> list[Tensor]:  # fmt: skip
+        """What the reader says of each pair, in groups of statements of about equal lengths.
+
+        Args:
+            ids, index: (S, s) distinct statements, and (n,) which of them each pair has.
+            own, mask: (n, s) which tokens of its statement are there, and which count.
+            below, real: (D, t, h) each, windows below each layer of the encoder, and (D, t) which tokens are there.
+            chosen: (n, k) the windows that a pair reads, -1 where it has fewer than k.
+        """
+        assert self.reader is not None
+        statements = self.reader.embedded(self.encoder, ids)
+        tokens = real.flatten().nonzero().squeeze(1)
+        keys_and_values = list(
+            self.reader.keys_and_values([part.flatten(0, 1).index_select(0, tokens) for part in below])
+        )
+        places = (real.flatten().cumsum(dim=0) - 1).view_as(real)[chosen].flatten(1)  # of a pair's tokens among these
+        there = (real[chosen] & (chosen >= 0).unsqueeze(-1)).flatten(1)
+        first = there.argsort(dim=1, descending=True, stable=True)
+        places, there = places.gather(1, first), there.gather(1, first)
+        groups, said = _by_length(own.sum(dim=1)), []
+        for group in groups:
+            s, t = int(own[group].sum(dim=1).max()), int(there[group].sum(dim=1).max())
+            place = places[group, :t]
+            read = self.reader(
+                statements[:, :s].index_select(0, index[group]),
+                own[group, :s],
+                mask[group, :s],
+                ((_rows(keys, place), _rows(values, place)) for keys, values in keys_and_values),
+                there[group, :t],
+            )
+            said.append((read[0], pad(read[1], (0, ids.shape[1] - s)), read[2]))
+        back = torch.cat(groups).argsort()
+        return [torch.cat(parts).index_select(0, back) for parts in zip(*said, strict=True)]
+
+
+def _by_length(lengths: Tensor) -> tuple[Tensor, ...]:
+    """Positions of texts in groups of about equal lengths, so that short ones are not padded to the longest.
+
+    A processor computes every padded token (a third of a training step); a GPU would rather have one large batch.
+    """
+    texts = len(lengths)
+    return lengths.argsort(stable=True).tensor_split(min(2, texts) if lengths.is_cuda else -(-texts // GROUP))
 
 
 def _in_groups(
     encode: Callable[[Tensor, Tensor], Sequence[Tensor]], input_ids: Tensor, attention_mask: Tensor
 ) -> list[Tensor]:
-    """What `encode` gives, in groups of about equal lengths, so that short texts are not padded to the longest one.
-
-    A processor computes every padded token (a third of a training step); a GPU would rather have one large batch.
-    """
-    rows, width = input_ids.shape
+    """What `encode` gives, group by group (`_by_length`)."""
+    width = input_ids.shape[1]
     lengths = attention_mask.sum(dim=1)
-    order = lengths.argsort()
-    groups = []
-    for group in order.tensor_split(2 if input_ids.is_cuda else -(-rows // GROUP)):
-        longest = min(width, -(-int(lengths[group].max()) // GROUP) * GROUP) if len(group) else 0
-        if longest:
-            encoded = encode(input_ids[group, :longest], attention_mask[group, :longest])
-            groups.append([pad(tokens, (0, 0, 0, width - longest)) for tokens in encoded])
-    back = order.argsort()
+    order, groups = _by_length(lengths), []
+    for group in order:
+        longest = min(width, -(-int(lengths[group].max()) // GROUP) * GROUP)
+        encoded = encode(input_ids[group, :longest], attention_mask[group, :longest])
+        groups.append([pad(tokens, (0, 0, 0, width - longest)) for tokens in encoded])
+    back = torch.cat(order).argsort()
     return [torch.cat(parts).index_select(0, back) for parts in zip(*groups, strict=True)]
 
 
@@ -239,10 +273,9 @@ def typical_matches(model: LateInteraction, batch: Mapping[str, Tensor]) -> tupl
     return means[0], means[1]
 
 
-def _of(documents: Tensor, chosen: Tensor) -> Tensor:
-    """Vectors (n, k * t, h) of the windows (D, t, h) that `chosen` (n, k) names."""
-    n, k = chosen.shape
-    return documents.index_select(0, chosen.flatten()).reshape(n, k * documents.shape[1], -1)
+def _rows(vectors: Tensor, places: Tensor) -> Tensor:
+    """Vectors (n, t, h): those of (T, h) at `places` (n, t)."""
+    return vectors.index_select(0, places.flatten()).view(*places.shape, -1)
 
 
 def chosen_matches(statement: Tensor, windows: Tensor, mask: Tensor, index: Tensor) -> Tensor:
