@@ -17,6 +17,7 @@ from functools import cache
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
 from citeverifier.text.asides import LONGEST, goes_on, leads_up
 from citeverifier.text.language import guess_language, words_of_all
+from citeverifier.text.markdown import preamble
 from citeverifier.text.markers import (
     OPENING,
     TARGET,
@@ -71,10 +72,14 @@ class PointReader:
         self.text += chunk
         self._ended = last
         offset = max(0, self._seen - len("</sup>"))  # a raised marker is told by what stands before it
+        begun = preamble(self.text)
         for marker in find_markers(self.text[offset:], self.count):
             start = offset + marker.start
-            if start < self.closed:
+            if start < max(self.closed, begun or 0):
                 continue
+            if begun is None and not last:  # a file's properties, perhaps
+                self._seen = start
+                return
             end = self._end(start, offset + marker.end)
             if end is None:
                 self._seen = start
@@ -155,12 +160,13 @@ def _needs_line(before: str) -> bool:
     word = re.split(r"\s", before)[-1]
     if "://" in word or word.startswith("www."):  # a URL's own brackets, perhaps, as in "?a[1]=2"
         return True
-    bare = re.sub(r"\[[^\[\]]*\]", "", before)
+    bare = re.sub(r"\[[^\[\]]*\]|\\[\[\]]", "", before)
     if opening_before(before, len(before)) < len(before):  # what is put around it must be seen to its end
         return True
     return (
         len(re.findall("`+", before)) % 2 == 1
         or before.count("**") % 2 == 1
+        or before.count("$$") % 2 == 1
         or "[" in bare
         or bare.rfind("<") > bare.rfind(">")
     )

@@ -19,12 +19,13 @@ from citeverifier.text.asides import LONGEST, goes_on, is_aside, lead_in, lead_o
 from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, is_apart, remove_markers
-from citeverifier.text.sentences import CLOSERS, ends_sentence, sentence_spans, sentences
+from citeverifier.text.sentences import CLOSERS, OPENERS, ends_sentence, sentence_spans, sentences
 from citeverifier.text.source_list import may_list, names_sources, source_lists
 from citeverifier.text.words import words
 
 _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
 _LEAD_WORDS = 3  # "**Higher efficiency.** It uses ..."
+_SOURCE_WORDS = 5  # "Source: World Bank, 2023."
 _CELL_WORDS = 3  # "approx." in a table says nothing
 _BETWEEN = re.compile(r"\A(?:[\s,;]*(?=[^\s,;])|\s*)")  # a point and what the marker before it cites for
 _STOP = re.compile(rf"[.!?](?![.!?…\d])[{re.escape(CLOSERS)}]*\s*")
@@ -121,8 +122,8 @@ def read_answer(text: str, count: int, lang: str, before: ReadAnswer | None = No
         closed = (*(span for span in before.closed if span[0] < start), *closed)
         statements += [statement for statement in before.statements if statement.start < start]
         asides += [span for span in before.asides if span[0] < start]
-    for block in _pieces(blocks, plain):
-        for sentence, runs in _sentences(plain, lang, block):
+    for block, whole in _pieces(blocks, plain):
+        for sentence, runs in _sentences(plain, lang, block, whole=whole):
             if not runs and _is_bold_lead(text, plain.span(*sentence), block):
                 asides.append(plain.span(*sentence))
                 continue
@@ -167,8 +168,9 @@ def _settled(text: str, blocks: Sequence[Block], plain: Unmarked) -> int:
     return 0
 
 
-def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
-    """The blocks; a table's row is one where a cell of markers cites for it, or a cell that cites is no sentence.
+def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[tuple[Block, bool]]:
+    """The blocks, and whether all of one is a sentence: a table's row, where a cell of markers cites for it, or a cell
+    that cites is no sentence.
 
     A block of nothing but markers belongs to the one before.
     """
@@ -186,12 +188,12 @@ def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[Block]:
             _says(text) and (cell.kind == "heading" or not _cites(plain, cell) or ends_sentence(text))
             for cell, text in zip(cells, said, strict=True)
         ):
-            yield Block("cell", cells[0].start, cells[-1].end, row)
+            yield Block("cell", cells[0].start, cells[-1].end, row), True
         else:
-            yield from cells
+            yield from ((cell, False) for cell in cells)
 
 
-def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span, list[MarkerRun]]]:
+def _sentences(plain: Unmarked, lang: str, block: Block, *, whole: bool) -> Iterator[tuple[Span, list[MarkerRun]]]:
     """The sentences of a block, each where it stands in the plain text, with the runs of markers that belong to it.
 
     A run belongs to the sentence that it stands in or right behind ("... here. [1]"); one that leads a line with words
@@ -201,7 +203,11 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
     spans = [(first + start, first + end) for start, end in sentence_spans(plain.text[first:last], lang)]
     low, high = (bisect_left(plain.runs, place, key=lambda run: run.start) for place in (block.start, block.end))
     runs = plain.runs[low:high] if spans else ()
-    begun = {place for run in runs if (place := _behind_stop(plain.text, plain.place(run.start), last)) is not None}
+    if whole and spans:
+        return iter([((spans[0][0], spans[-1][1]), list(runs))])
+    begun = {
+        begins for run in runs if (begins := _behind_stop(plain.text, plain.place(run.start), last, lang)) is not None
+    }
     subjects = {p for run in runs if _is_subject(plain.text, (first, last), p := plain.place(run.start), begun, lang)}
     begun |= {_text_from(plain.text, place) for place in subjects}
     spans = [part for span in spans for part in _cut_at(plain.text, span, begun)]
@@ -214,14 +220,20 @@ def _sentences(plain: Unmarked, lang: str, block: Block) -> Iterator[tuple[Span,
         behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
         owned[following if (leads or behind < 0) and following < len(spans) else behind].append(run)
     for behind, (start, end) in enumerate(spans[1:]):  # "It is so. Source: [1]"
-        if not owned[behind] and _lists(plain.text[start:end]):
+        if not owned[behind] and (_lists(said := plain.text[start:end]) or not _says(said)):
             owned[behind], owned[behind + 1] = owned[behind + 1], []
     return zip(spans, owned, strict=True)
 
 
-def _behind_stop(text: str, place: int, last: int) -> int | None:
-    """Where a sentence begins behind the stop of a run at `place` ("... 7.4 [1]. iPhones"): no abbreviation has one."""
+def _behind_stop(text: str, place: int, last: int, lang: str) -> int | None:
+    """Where a sentence begins behind a run at `place` and its stop: "... 7.4 [1]. iPhones", "... sp. z o.o. [1] Firma".
+
+    No abbreviation has a marker before its stop; behind it, those that end no sentence.
+    """
     stop = _STOP.match(text, place, last)
+    if stop is None and text[place - 1 : place] == "." and (begins := _text_from(text, place)) < last:
+        ends = text[:place].rsplit(maxsplit=1)[-1].lstrip(OPENERS) in language(lang).last_if_cited
+        return begins if ends and text[begins].isupper() else None
     if stop is None or stop.end() == last:
         return None
     return stop.end() if text[stop.end() - 1].isspace() or text[stop.end()].isupper() else None
@@ -281,7 +293,7 @@ def _cites(plain: Unmarked, block: Block) -> bool:
 
 def _is_bold_lead(text: str, span: Span, block: Block) -> bool:
     """Whether a block's first sentence is a bold word or two, a heading of the rest: "- **Policy.** The target ..."."""
-    lead = re.compile(r"(\*\*|__)[^*_\n]{1,60}[.!?]\1\s+(?=\S)").match(text, block.start, block.end)
+    lead = re.compile(r"(\*\*|__)[^*_\n]{1,60}[.!?]\1(?:\s+(?=\S)|\Z)").match(text, block.start, block.end)
     return lead is not None and lead.end() > span[1] > lead.start() and len(words(lead[0])) < _LEAD_WORDS
 
 
@@ -292,8 +304,8 @@ def _says(text: str) -> bool:
 
 def _lists(text: str) -> bool:
     """Whether it only lists sources, "Sources: [1], [2]", "Source: Eurostat", or points: "See [4] for details."."""
-    head, colon, _ = text.partition(":")
-    if colon and names_sources(head) and not ends_sentence(text):
+    head, colon, named = text.partition(":")
+    if colon and names_sources(head) and (not ends_sentence(text) or len(words(named)) < _SOURCE_WORDS):
         return True
     said = words(text)
     if not said or not set(said) <= words_of_all("reference_words"):

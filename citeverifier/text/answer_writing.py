@@ -12,6 +12,7 @@ from itertools import chain, groupby
 from typing import TypeVar
 
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer
+from citeverifier.text.language import language
 from citeverifier.text.markers import (
     DASH,
     SPACES,
@@ -140,7 +141,8 @@ def _insert(answer: ReadAnswer, point: FactualPoint, style: Style, positions: Se
     """New markers at the end of a point: before or behind its full stop, as the answer's others stand."""
     said = answer.text[point.start : point.end]
     before = point.start + len(said.rstrip(_ENDS).rstrip(SPACES))
-    ends = [point.end, before] if style.after_stop else [before, point.end]
+    own = said.rsplit(maxsplit=1)[-1] in language(answer.lang).last_if_cited  # "in the U.S. [1]": the stop is its own
+    ends = [point.end, before] if style.after_stop or own else [before, point.end]
     places = chain(ends, range(point.end + 1, len(answer.text)))
     place = next((place for place in places if _is_free(answer, place)), len(answer.text))
     if _joins(answer, place):  # there is no room between other markers

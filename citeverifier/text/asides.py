@@ -105,7 +105,7 @@ def _patterns(lang: str) -> dict[str, re.Pattern[str]]:
         f"(?:{part['places']} )?{sources} {part['silent']} {fillers}{part['tell']}",
         f"{part['none']} {sources} (?:{part['silent']} )?{fillers}{part['tell']}",
         f"{part['it_is']} {fillers}{part['told']} {part['places']} {sources}",
-        f"(?:{clause} )?{part['not_told']} {fillers}{part['told']} {part['places']} {sources}(?=\\W*$)",
+        f"(?:{clause} )?{part['not_told']} {fillers}(?:{part['told']} )?{part['places']} {sources}(?=\\W*$)",
         f"(?:{part['intros']}[^,;:]*,|{part['openings']} {sources})? ?{part['speaks']}(?!,? (?:that|że|iż)\\b)",
         f"{part['offers']}[^;:]*, ?{part['offered']}",
     )

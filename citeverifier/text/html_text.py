@@ -6,17 +6,17 @@ import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
-_HIDDEN = {"script", "style", "template", "noscript", "svg", "select", "button", "title"}
+_HIDDEN = {"script", "style", "template", "noscript", "svg", "select", "button", "title", "nav"}
 _BLOCKS = {
     "address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "details", "div", "dl", "dt",
     "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li",
-    "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tr", "ul",
+    "main", "ol", "p", "pre", "section", "summary", "table", "tr", "ul",
 }  # fmt: skip
 # What Markdown has where an element begins and ends.
 _OPENS = {f"h{n}": f"{'#' * n} " for n in range(1, 7)} | {"tr": "|", "td": " ", "th": " ", "code": "`"}
 _CLOSES = {"td": " |", "th": " |", "code": "`"}
 _BEGINS_BLOCK = re.compile(r"[#>|*+~`-]|\d{1,3}[.)]|\[[^\]]*\]:")  # what Markdown reads as more at a line's start
-_POWER = re.compile(r"(?:\d|(?<![^\W\d_])[^\W\d_]{1,3})\Z")  # before what is raised: "10", "30 m"
+_POWER = re.compile(r"(?:(?<!\b(?:1[5-9]|20)\d)\d|(?<![^\W\d_])[^\W\d_]{1,2})\Z")  # "10", "30 m" before what is raised
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NUMBERS = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*")
 

@@ -10,21 +10,25 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice, takewhile, zip_longest
 from typing import Literal
 
-from citeverifier.text.markers import BREAK, TARGET, Span, is_apart, marker_regex
+from citeverifier.text.markers import BREAK, TARGET, Span, either, is_apart, marker_regex
 
 Kind = Literal["paragraph", "item", "heading", "cell"]
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_FENCE = re.compile(r"(`{3,}(?![^\n]*`)|~{3,})")  # "```code``` in a line" opens none
+# Where code begins, or a formula on lines of its own; "```code``` in a line" opens none.
+_FENCE = re.compile(r"(`{3,}(?![^\n]*`)|~{3,}|\$\$(?![^\n]*\$\$)|\\\[$)")
+_FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
 _QUOTE = re.compile(r"(?:[ \t]{0,3}>[ \t]?)+")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
-_BOLD_LINE = re.compile(r"(?=(\*\*|__)(?!\s)[^*\n]*[^*\n.!?…]\1:?$)")  # a line of its own that is no sentence
+# A line of its own that is no sentence, perhaps with an emoji: "**Overview**", "✅ **Pros**"
+_BOLD_LINE = re.compile(r"(?=(?:[^\w\s*|]+ )?(\*{2,3}|__)(?![\s*])[^*\n]*[^*\n.!?…]\1:?(?: [^\w\s*|]+)?$)")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*$")
+_FORMULA_LINE = re.compile(r"(?:\$\$[^\n]+\$\$|\\\[(?:(?!\\\]).)+\\\])[.,;]?$")
 _RULE = re.compile(r"(?:\*[ \t]*){3,}$|(?:-[ \t]*){3,}$|(?:_[ \t]*){3,}$")
-_ITEM = re.compile(r"(?:[-*+•]|(?:\d{1,3}|[a-z])[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _RULING = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _PIPE = re.compile(r"(?<!\\)\|")
 # A footnote, a link's definition, a listed source that is a link: "[^1]: ...", "[name]: target", "[1] https://..."
@@ -51,11 +55,23 @@ _URL = re.compile(  # brackets are its own where it goes on as in "?a[1]=2"; oth
 _RAISED = re.compile(r"<sup>[^<>\n]{1,60}</sup>", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
+# What a block is behind a tag.
+_TAGGED: dict[str, Kind] = {
+    "td": "cell", "th": "heading", "li": "item", "h1": "heading", "h2": "heading", "h3": "heading", "h4": "heading",
+    "h5": "heading", "h6": "heading",
+}  # fmt: skip
 _STRONG = re.compile(r"(\*\*|__|~~)(?=\S)[^\n]{1,500}?(?<=\S)\1")
 _LIGHT = re.compile(
     r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,500}?(?<=[^\s*])\*(?!\*)"
     r"|(?<![_\w])_(?=[^\s_])[^\n]{1,500}?(?<=[^\s_])_(?![_\w])"
 )
+
+
+@cache
+def _item() -> re.Pattern[str]:
+    """How a list's item begins: "- ", "2. ", "b) ", "IV. ", "Step 2: ", "[ ] "."""
+    counted = rf"(?:\d{{1,3}}|[a-z]|[IVX]{{2,5}})[.)]|(?i:{either('step_words')})\.?[ \t]\d{{1,3}}[.):]"
+    return re.compile(rf"(?:[-*+•–—‣▪◦]|{counted})[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +104,30 @@ def read_markdown(text: str, start: int = 0) -> Markdown:
         _read_inside(text, block, lines.closed, lines.signs)
     signs = _apart(lines.signs)
     breaks = [span for span in signs if BREAK.fullmatch(text, *span)]
-    blocks = tuple(part for block in lines.blocks for part in _between(block, breaks))
+    blocks = tuple(part for block in lines.blocks for part in _between(text, block, breaks))
     return Markdown(blocks, _apart(lines.closed), signs)
 
 
-def _between(block: Block, breaks: Sequence[Span]) -> Iterator[Block]:
+def preamble(text: str) -> int | None:
+    """Where what stands before an answer ends, 0 where nothing does; None: it may have begun, and is yet to end."""
+    found = _PREAMBLE.match(text)
+    if found is None and re.match(r"\s*---[ \t]*\n[\w-]+:", text):
+        return None
+    return found.end() if found else 0
+
+
+def _between(text: str, block: Block, breaks: Sequence[Span]) -> Iterator[Block]:
     """A block's parts before, between and behind the breaks that stand in it."""
     start = block.start
+    kind = block.kind
     first = bisect_left(breaks, (start,))
     for begin, end in takewhile(lambda span: span[0] < block.end, islice(breaks, first, None)):
         if start < begin:
-            yield replace(block, start=start, end=begin)
-        start = end
+            yield replace(block, kind=kind, start=start, end=begin)
+        tag = re.match(r"<(\w+)", text[begin:end].lower())
+        start, kind = end, _TAGGED.get(tag[1], kind) if tag else block.kind
     if start < block.end:
-        yield replace(block, start=start)
+        yield replace(block, kind=kind, start=start)
 
 
 def _apart(spans: list[Span]) -> tuple[Span, ...]:
@@ -140,8 +166,8 @@ class _Lines:
         self.open = self.in_list = self.in_table = False
         self.fence: tuple[int, str] | None = None  # where code begins, and the sign that it ends with
         self.rows = 0
-        if start == 0 and (preamble := _PREAMBLE.match(text)):
-            start = preamble.end()
+        if start == 0 and (begins := preamble(text)):
+            start = begins
             self.closed.append((0, start))
         lines = [self._line(match) for match in _LINE.finditer(text, start)]
         for line, following in zip_longest(lines, lines[1:]):
@@ -160,7 +186,7 @@ class _Lines:
         self.in_table = self.in_table and "|" in said
         if self.fence:
             begin, sign = self.fence
-            if len(said) >= len(sign) and not said.strip(sign[0]):
+            if said.endswith(_FORMULA_ENDS.get(sign, sign)) and (sign in _FORMULA_ENDS or not said.strip(sign[0])):
                 self.closed.append((begin, line.end))
                 self.fence = None
             return
@@ -184,9 +210,9 @@ class _Lines:
         elif "|" in said and (said[0] == said[-1] == "|" != said or (following is not None and following.is_ruling)):
             self.in_table = True
             self._row(line, "heading" if following is not None and following.is_ruling else "cell")
-        elif _DEFINITION.match(said):
+        elif _DEFINITION.match(said) or (_FORMULA_LINE.match(said) and not marker_regex().fullmatch(said)):
             self.closed.append((line.begin, line.end))
-        elif item := _ITEM.match(said):
+        elif item := _item().match(said):
             self.in_list = self.open = True
             self._add("item", line, item.end())
         elif goes_on:
@@ -203,7 +229,7 @@ class _Lines:
         if self.in_list or not re.match(r" {4}|\t", self.text[line.begin : line.end]):
             return False
         introduced = self.blocks and self.text[self.blocks[-1].end - 1 : line.begin].rstrip() == ":"
-        return not (introduced and _ITEM.match(line.said))
+        return not (introduced and _item().match(line.said))
 
     def _underlined(self) -> None:
         """A line of text over a row of signs is a heading; a whole sentence, or several lines, over a rule are not."""

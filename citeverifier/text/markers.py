@@ -24,8 +24,11 @@ SPACES = " \t\u00a0"
 # Signs with which a marker, or what is put around it, may begin.
 OPENING = ("[", "【", "［", "(", "<", "<sup", "*", "\\")
 TARGET = r"\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)"  # of a link, perhaps with a title
-# What stands before a raised marker; "m<sup>2</sup>" is a unit.
-_RAISED = r"(?:(?<=[^\W\d_]{4})|(?<=[^\W\d_]{4} )|(?<=[.,;:!?)\"”’])|(?<=[.,;:!?)\"”’] )|(?<=</sup>))"
+# What stands before a raised marker, a year among it; "m<sup>2</sup>" is a unit, "10<sup>6</sup>" a number.
+_RAISED = (
+    r"(?:(?<=[^\W\d_]{3})|(?<=[^\W\d_]{4} )|(?<=[.,;:!?)\"”’%])|(?<=[.,;:!?)\"”’] )|(?<=</sup>)"
+    r"|(?<=\b(?:1[5-9]|20)\d\d))"
+)
 # Like a marker, but mostly something else: "(1)" (not where it counts a list's items), "¹", "^1^".
 _UNREAD = re.compile(
     rf"(?<=\S)[{SPACES}]*(\((\d{{1,3}})\))(?=[.,;:!?]|\s*\Z)|{_RAISED}(([⁰¹²³⁴-⁹]{{1,3}})(?!\w)|\^(\d{{1,3}})\^)"
@@ -84,8 +87,9 @@ def marker_pattern() -> str:
     shapes = (
         rf"\\?[\[［]\s*{number}{rest}\\?[\]］]",
         rf"【\s*{number}{rest}】",
-        rf"\(\s*{label}{bare}{rest}\)",
+        rf"\(\s*(?:(?:{either('pointers')})\.?\s+)?{label}{bare}{rest}\)",
         rf"{_RAISED}<sup>\s*{number}{rest}</sup>",
+        rf"(?<=\w)<sup>\s*{number}(?:\s*{separator()}\s*{number})+\s*</sup>",
     )
     return rf"(?:{'|'.join(shapes)})(?:{TARGET})?"
 
@@ -182,13 +186,15 @@ def is_apart(spans: Sequence[Span], start: int, end: int) -> bool:
 def find_markers(text: str, count: int, skip: Sequence[Span] = (), start: int = 0) -> list[Marker]:
     """The markers from `start` on of a text whose answer may cite `count` documents, in order.
 
-    In the spans of `skip` (in order, apart) nothing is a marker: code, links. The second marker of "[1]-[3]" points to
-    what lies between, too.
+    In the spans of `skip` (in order, apart) nothing is a marker: code, links; nor is "[0, 1]", an interval. The second
+    marker of "[1]-[3]" points to what lies between, too.
     """
     markers: list[Marker] = []
     for match in marker_regex().finditer(text, start):
         if is_apart(skip, *match.span()):
             marker = Marker(*match.span(), *_numbers(match.group(), count))
+            if 0 in marker.out_of_range and len(marker.positions + marker.out_of_range) == 2:
+                continue
             joined = markers and marker.positions and _DASH.fullmatch(text, markers[-1].end, marker.start)
             if joined and markers[-1].positions:  # "[1]-[3]"
                 between = range(markers[-1].positions[-1] + 1, marker.positions[0])

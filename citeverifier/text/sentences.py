@@ -11,7 +11,7 @@ from citeverifier.text.language import language, words_of_all
 from citeverifier.text.markers import Span
 from citeverifier.text.words import words
 
-CLOSERS = "\"'”’»)]*_"  # what may stand behind a full stop
+OPENERS, CLOSERS = '([„“"', "\"'”’»)]*_"  # what may stand before a word, and behind a full stop
 _STOPS = tuple(".!?…")
 _LONGEST = 5000  # characters: no sentence that people write has more
 _END = re.compile(r"[.!?…][\"'”’»)\]]*\s+")
@@ -82,7 +82,7 @@ def _goes_on(before: str, after: str, lang: str) -> bool:
     """Whether what the splitter took for the end of a sentence is the end of an abbreviation."""
     known = language(lang)
     *said, last = before.rsplit(maxsplit=2)
-    last, first = last.lstrip('([„“"'), after.split(maxsplit=1)[0].strip("(),;:").lower()
+    last, first = last.lstrip(OPENERS), after.split(maxsplit=1)[0].strip("(),;:.").lower()
     # "Red." is a name where a sentence goes on; at its start a capital tells nothing.
     forms = {last} if said else {last, last.lower()}
     if forms & known.never_last:

@@ -31,7 +31,12 @@ _LINK = re.compile(
 )
 _CITING = re.compile(r"\((?:\[[^\[\]\n]*\]\(https?://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)[,;]?[ \t]*)+\)")
 _NAMED = re.compile(r"\[([^\[\]\n]{1,200})\](?=(?:\[([^\[\]\n]{1,200})\])?)")  # "[label]", and what follows at once
-_BEGINS_ENTRY = re.compile(r"[-*+•|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
+_BEGINS_ENTRY = re.compile(r"[-*+•–—|]|\d{1,3}[.)]\s|\\?\[|<?https?://|www\.")  # how a listed source begins
+# How a source without a number begins: "Smith, J., & ...", "Kowalski J., ...", or with whom and the year: "WHO (2019)."
+_AUTHORS = re.compile(
+    r"[*_]*(?:[^\W\d_][\w’'-]+,? (?:[^\W\d_]\.[ -]?){1,3}(?:[,(&;:]|and |i )"
+    r"|[^.!?]{2,150}\((?:1[5-9]|20)\d\d[a-z]?\)[.,:])"
+)
 _HEADING_NUMBER = re.compile(r"\A[\s#*_]*\d{1,2}[.)]\s+")
 _NUMBERED_TITLE = re.compile(r"\s*\\?\[(?P<number>\d{1,3})\\?\]:?\s+(?P<title>\S.*)")  # a source behind its number
 _NUMBER_WITHIN = re.compile(r"(?:\A|[\s,;|·•]+)[*_(]*\\?\[(\d{1,3})\\?\][*_:.)]*\s*")  # in a line of several
@@ -46,7 +51,7 @@ def _listed() -> re.Pattern[str]:
     linked = r"(?=\[{1,2}(\d{1,3})\]{1,2}\()"
     bracketed = rf"\\?\[(?:(?:{either('marker_labels')})[\s.:#_-]*)?(\d{{1,3}})\\?\]"
     number = rf"(?:\*\*)?(?:{bracketed}|(\d{{1,3}})(?=\**[.)]))[.):*]*[ \t]+"
-    return re.compile(rf"[ \t]{{0,3}}(?:[-*+•][ \t]+)?(?:{linked}|{number})(\S.*)", re.IGNORECASE)
+    return re.compile(rf"[ \t]{{0,3}}(?:[-*+•–—][ \t]+)?(?:{linked}|{number})(\S.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +149,9 @@ def names_sources(text: str) -> bool:
 
 
 def _is_entry(line: str) -> bool:
-    """Whether a line below a heading is a source: it begins as an item, holds a URL, or is no whole sentence."""
+    """Whether a line below a heading is a source: it begins as one, holds a URL, or is no whole sentence."""
     said = _BRACKETS.sub("", line)
-    return bool(_BEGINS_ENTRY.match(line) or "://" in line) or not _is_sentence(said)
+    return bool(_BEGINS_ENTRY.match(line) or _AUTHORS.match(line) or "://" in line) or not _is_sentence(said)
 
 
 def _ends_list(text: str, block: Block) -> bool:
@@ -298,5 +303,5 @@ def _renumbered(text: str, labels: list[str]) -> str:
 
 def may_list(line: str) -> bool:
     """Whether a line is one that a list of sources without a heading has: "[1] Vistula, Wikipedia"."""
-    entry = _NUMBERED_TITLE.match(line.lstrip(" \t-*+•"))
+    entry = _NUMBERED_TITLE.match(line.lstrip(" \t-*+•–—"))
     return entry is not None and not _is_sentence(entry["title"])

@@ -230,6 +230,8 @@ def test_markers_are_corrected_with_what_is_put_around_them(count: Count, before
         "The Oder is long [1].\n\n[1] Oder, Wikipedia\n\n[2] Vistula, Wikipedia\n",
         "The Oder is long [1]. Go to https://a.com/x?b[2]=2 for it.",
         "The Oder is long [1]. Use ``x[2]`` and ```y[2]``` here.",
+        "The Oder is long [1]. So is $$x[2] = y$$, [0, 2].\n\n$$\nx[2]\n$$",
+        "---\ntitle: Rivers [2]\n---\nThe Oder is long [1].",
     ],
 )
 def test_what_is_no_citation_is_left_alone(text: str) -> None:

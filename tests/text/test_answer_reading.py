@@ -118,6 +118,15 @@ def test_every_kind_of_block() -> None:
         ("- It is so, according to document 1.\n- It is, as stated in document 2 [2]", ["It is so", "It is"]),
         ("Based on the documents, I cannot answer. It is so, I hope.", ["It is so, I hope."]),
         ("<ul><li>It is so [1]</li><li>It was so [2]</li></ul>", ["It is so", "It was so"]),
+        ("So:\n\n$$\nx = a[1]\n$$\n\nIt is so [1].\n\n\\[\ny = b\n\\]\n\\[ z = c \\]\n$$u = v$$.", ["It is so."]),
+        ("\\[1\\] It is so. \\[2\\]", ["It is so."]),
+        ("🌍 **Climate facts**\n\n***About it***\n\nIt is so.\n\n**About it.**", ["It is so."]),
+        ("<h2>About it</h2><table><tr><td>Oder</td><td>854 km [1]</td></tr></table>", ["854 km"]),
+        ("Step 1. Open it now.\nStep 2: Close it now.\nAd. 3. Zamknij go teraz.\nII. Go to it now.",
+         ["Open it now.", "Close it now.", "Zamknij go teraz.", "Go to it now."]),
+        ("It was so in 1990\n– It is so,\n— Oder [2]", ["It was so in 1990", "Oder"]),
+        ("It is so.\n\nSource: World Bank, 2023.", ["It is so."]),
+        ("Source: It is so, as is known for years.", ["Source: It is so, as is known for years."]),
     ],
 )  # fmt: skip
 def test_what_is_a_statement(text: str, expected: list[str]) -> None:
@@ -164,6 +173,10 @@ def test_what_stands_over_a_list_of_sources(heading: str, lists: bool) -> None:
             ["It is so.", "It was so, and will be."],
         ),
         ("It is so.\n\nSource:\nhttps://x.org", "en", ["It is so."]),
+        ("It is so.\n\n## References\n\nSmith, J., & Jones, K. (2019). Sleep. Journal, 28(3).\n\nWHO (2019). It works."
+         "\n\nvan Walker, M. (2017b). Why we all sleep at night.", "en", ["It is so."]),
+        ("Tak jest.\n\nBibliografia\n\nKowalski J., Historia polskich rzek, PWN, Warszawa 2010.", "pl", ["Tak jest."]),
+        ("Tak jest.\n\nŹródła:\n– [1] Wisła – opis z 1998 r.\n– [2] Odra – opis.", "pl", ["Tak jest."]),
     ],
 )  # fmt: skip
 def test_a_list_of_sources_says_nothing_up_to_the_next_heading(text: str, lang: str, expected: list[str]) -> None:
@@ -230,10 +243,22 @@ def test_factual_points(text: str, expected: list[tuple[str, tuple[int, ...]]]) 
          [("It is so.", (0,)), ("It was so.", (1, 2))]),
         ("en", "It is so.\n\n[1]\n\n- It was so.\n\n[2]", [("It is so.", (0,)), ("It was so.", (1,))]),
         ("pl", "Tak jest.\nŹródło: GUS, 2024 [2]", [("Tak jest.", (1,))]),
+        ("pl", "To XYZ sp. z o.o. [1] Powstała w 2 tys. [2] Ma dr. [3] Nowaka itp. [4] Wszystko działa.",
+         [("To XYZ sp. z o.o.", (0,)), ("Powstała w 2 tys.", (1,)), ("Ma dr. Nowaka itp.", (2, 3)),
+          ("Wszystko działa.", ())]),
+        ("en", "It is in the U.S. [1] Rome was not. Dr. [2] Smith left at 6 p.m. ET. [3] It rained at 7 a.m. EST.",
+         [("It is in the U.S.", (0,)), ("Rome was not.", ()), ("Dr. Smith left at 6 p.m. ET.", (1, 2)),
+          ("It rained at 7 a.m. EST.", ())]),
+        ("en", 'It lies in [0, 1]. "It is so." — [1]\n\nIt was so. – [2]',
+         [("It lies in [0, 1].", ()), ('"It is so."', (0,)), ("It was so.", (1,))]),
+        ("en", "It is so (see Source 1). It was red<sup>2</sup> in 1990<sup>3</sup>, 5%<sup>4</sup>, EU<sup>1,2</sup>.",
+         [("It is so.", (0,)), ("It was red in 1990, 5%, EU.", (1, 2, 3, 0))]),
+        ("en", "It has 30 m<sup>2</sup>, 5 km<sup>2</sup> or 10<sup>6</sup>.", [("It has 30 m2, 5 km2 or 106.", ())]),
         ("en", "It is so. [1] iPhones are, too.", [("It is so. iPhones are, too.", (0,))]),
         ("pl", "Wisła jest długa. [2] podaje, że ma mosty.", [("Wisła jest długa.", ()), ("ma mosty.", (1,))]),
         ("en", "It is so.\n[1]\nIt was so.\n[2]", [("It is so.", (0,)), ("It was so.", (1,))]),
         ("en", "| It is so | [1] and [2] |\n| River | 5 km [3] |", [("It is so", (0, 1)), ("River  5 km", (2,))]),
+        ("en", "| Foo Ltd. | It is so. It was so. | [1][2] |", [("Foo Ltd.  It is so. It was so.", (0, 1))]),
     ],
 )  # fmt: skip
 def test_sentences_with_their_citations(lang: str, text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:

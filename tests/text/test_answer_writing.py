@@ -41,6 +41,7 @@ def bare(text: str, count: int) -> str:
         ("It is so [1, 2]. Then it was.", [None, (1, 0)], "It is so [1, 2]. Then it was [2, 1]."),
         ("It is so [1, 2]. Then it was [3].", [None, (1, 0)], "It is so [1, 2]. Then it was [2, 1]."),
         ("- **It is so.**\n- one [1]", [(0,), (1,)], "- **It is so [1].**\n- one [2]"),
+        ("It is in the U.S. He left.", [(0,), (1,)], "It is in the U.S. [1] He left [2]."),
         ('He said "it is so."', [(0,)], 'He said "it is so." [1]'),
         ("A was [1] and B is.", [None, (1,)], "A was [1] and B is [2]."),
         ("See https://x.org/a.", [(0,)], "See https://x.org/a [1]."),

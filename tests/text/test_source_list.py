@@ -150,6 +150,7 @@ def test_html_is_read_as_the_report_it_shows() -> None:
         ("30 km<sup><a href='#2'>2</a></sup>", "30 km[2]"),
         ("It is long<sup>1, 2</sup>.<sup>3</sup>", "It is long[1, 2].[3]"),
         ("<sup>1</sup> A book", "[1] A book"),
+        ("It is red<sup>1</sup> since 1990<sup>2</sup><nav>Home</nav>", "It is red[1] since 1990[2]"),
     ],
 )
 def test_what_is_raised_cites_or_is_an_exponent(html: str, shown: str) -> None:
