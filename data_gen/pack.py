@@ -70,19 +70,25 @@ def pack(
     """
     packing = _Packing(chains, recipes, shares, max_examples)
     packed = packing.packed
-    for name in SPLITS:
-        for dataset, beginning in DATASETS.items():
-            jsonl, parquet = f"{beginning}{name}.jsonl", f"parquet/{dataset}_{name}.parquet"
-            wanted = name in shares and (examples or dataset == "pairs")
-            rows = packing.examples if dataset == "examples" else packing.pairs
-            if write_jsonl(folder / jsonl, rows(name) if wanted else ()):
-                _write_parquet(dataset, folder / jsonl, folder / parquet)
-                packed.files |= {file: file_hash(folder / file) for file in (jsonl, parquet)}
-            else:  # nor what an earlier run has left
-                (folder / jsonl).unlink()
-                (folder / parquet).unlink(missing_ok=True)
-    if not packed.counts:
-        raise ValueError("no records left to pack; the table above says where they were dropped")
+    with TemporaryDirectory(dir=folder) as made:  # what an earlier run has left stays until all of this one is there
+        names = []
+        for name in SPLITS:
+            for dataset, beginning in DATASETS.items():
+                jsonl, parquet = f"{beginning}{name}.jsonl", f"parquet/{dataset}_{name}.parquet"
+                names += [jsonl, parquet]
+                wanted = name in shares and (examples or dataset == "pairs")
+                rows = packing.examples if dataset == "examples" else packing.pairs
+                if write_jsonl(Path(made) / jsonl, rows(name) if wanted else ()):
+                    _write_parquet(dataset, Path(made) / jsonl, Path(made) / parquet)
+                    packed.files |= {file: file_hash(Path(made) / file) for file in (jsonl, parquet)}
+        if not packed.counts:
+            raise ValueError("no records left to pack; the table above says where they were dropped")
+        (folder / "parquet").mkdir(exist_ok=True)
+        for file in names:
+            if file in packed.files:
+                (Path(made) / file).replace(folder / file)
+            else:
+                (folder / file).unlink(missing_ok=True)
     for example in (example for file in chains.values() for example in read_stage(file)):
         meta = tidy_meta(example.meta)
         packed.sources[meta["source"] or "unknown"] += 1

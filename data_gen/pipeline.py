@@ -20,12 +20,13 @@ from citeverifier.provenance import provenance
 from data_gen.card import dataset_card, publish
 from data_gen.pack import PairRecipe, pack, packed_rows
 from data_gen.questions import read_questions
-from data_gen.review import write_review
+from data_gen.review import read_review, write_review
 from data_gen.stage import Chain, Stage, file_hash, read_stage, run_chain, table_rows
 from data_gen.step import Tools
 
 LLMS = ("llm", "corruptor", "translator")  # groups of the config; a step's `llm` names one, null takes the first
 COLUMNS = ("stage", "asked", "kept", "dropped", "within", "calls", "tokens", "cost", "seconds")
+SETTINGS = ("steps", "skip", "splits", "verifier", "data", "lang", "source_lang", "prompt_lang", "limit", "seed")
 DRY_COLUMNS = {
     "stage": "stage", "asked": "records", "calls": "calls", "tokens": "tokens in", "cost": "cost of these",
 }  # fmt: skip
@@ -62,14 +63,20 @@ def finish(config: DictConfig, folder: Path, files: Mapping[str, Path]) -> None:
     versions = provenance()
     write_json(folder / "provenance.json", versions)
     if config.pipeline.review and config.review.file is None:
-        count = write_review(folder / "review" / "review.csv", read_stage(files["main"]))
-        print(f"review: {count:,} statements in {folder / 'review'}; come back with review.file=FILE")
+        sheet = folder / "review" / "review.csv"
+        if sheet.is_file() and read_review(sheet):
+            print(
+                f"review: {sheet} holds decisions and stays; review.file={sheet} takes them, or move it for a new one"
+            )
+        else:
+            count = write_review(sheet, read_stage(files["main"]))
+            print(f"review: {count:,} statements in {folder / 'review'}; come back with review.file=FILE")
     made: Any = instantiate(config.pipeline.recipes, _convert_="all")
     packed = pack(
         files, folder, recipes={name: PairRecipe(**recipe) for name, recipe in made.items()},
         examples=config.pipeline.examples, max_examples=config.pipeline.max_examples, shares=dict(config.splits),
     )  # fmt: skip
-    told = OmegaConf.masked_copy(config, ["pipeline", "verifier", "data", "lang", "limit", "seed"])
+    told = OmegaConf.masked_copy(config, ["pipeline", *SETTINGS])
     settings: Any = OmegaConf.to_container(told)
     card = dataset_card(packed, title=config.title, pipeline=config.pipeline.name, settings=settings, versions=versions)
     (folder / "README.md").write_text(card, encoding="utf-8")

@@ -8,6 +8,7 @@ cache and are not repeated. Lines are flushed one by one and synced to disk ever
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import time
@@ -114,8 +115,12 @@ def read_stage(path: Path) -> Iterator[Example]:
 
 
 def file_hash(path: str | Path) -> str | None:
-    """sha256 of a local file; None for anything else (the bundled set, a hub id)."""
-    return digest(Path(path)) if Path(path).is_file() else None
+    """sha256 of a local file, or of all files of a folder; None for anything else (the bundled set, a hub id)."""
+    path = Path(path)
+    if path.is_dir():
+        files = [(str(file.relative_to(path)), digest(file)) for file in sorted(path.rglob("*")) if file.is_file()]
+        return hashlib.sha256(repr(files).encode()).hexdigest()
+    return digest(path) if path.is_file() else None
 
 
 # --- several stages ------------------------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ def to_documents(values: Any) -> tuple[Document, ...]:
 
     RecordError names the one at fault.
     """
+    values = values.tolist() if hasattr(values, "tolist") else values  # a column of parquet, a pandas Series
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Sequence):
         raise RecordError(f"documents: expected a list of documents, got {type(values).__name__}")
     documents = []
@@ -77,10 +78,8 @@ def _document(value: DocumentLike) -> Document:
         return value
     if isinstance(value, str):
         return Document("", value)
-    row = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
+    row = value if isinstance(value, Mapping) else _attributes(value)
     content = "page_content" if "page_content" in row and "text" not in row else "text"
-    if not isinstance(value, Mapping) and content == "text":
-        raise RecordError(f"expected a string or an object with {_CONTENT}, got {type(value).__name__}")
     if content not in row:
         raise RecordError(f"expected the key {_CONTENT}, got the keys {', '.join(map(str, row)) or '(none)'}")
     title, score = row.get("title"), row.get("score")
@@ -96,6 +95,13 @@ def _document(value: DocumentLike) -> Document:
     except (TypeError, ValueError):
         raise RecordError(f"key 'score': expected a number, got {score!r}") from None
     return Document(title or "", row[content], number)
+
+
+def _attributes(value: Any) -> Mapping[str, Any]:
+    """Of LangChain's and MLflow's documents."""
+    if not hasattr(value, "page_content"):
+        raise RecordError(f"expected a string or a mapping with {_CONTENT}, got {type(value).__name__}")
+    return {key: getattr(value, key, None) for key in ("page_content", "metadata", "title", "score")}
 
 
 def answer_from_json(row: Any) -> AnswerRecord:

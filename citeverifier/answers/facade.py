@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from numbers import Real
@@ -20,7 +21,7 @@ from citeverifier.answers.judging import Judge
 from citeverifier.answers.verify_answers import verify_answers
 from citeverifier.records import LANGUAGES, LEVELS, Pair, RecordError, Support
 from citeverifier.text.language import seems_foreign
-from citeverifier.verifiers.base import Scorer
+from citeverifier.verifiers.base import Scorer, ask
 
 Documents: TypeAlias = Sequence[DocumentLike]
 Text: TypeAlias = str | None
@@ -77,11 +78,14 @@ class CiteVerifier:
         """From which probability a level is reached."""
         return self.judge.thresholds
 
-    def score(self, pairs: Sequence[Pair], level: Support | str = Support.FULL) -> NDArray[np.float64]:
+    def score(self, pairs: Iterable[Pair], level: Support | str = Support.FULL) -> NDArray[np.float64]:
         """P(support >= level) of each pair, nan where unscored; `level`: partial or full."""
         if (asked := Support.parse(level)) not in LEVELS:
             raise ValueError(f"level: expected partial or full, got {level!r}")
-        return self.scorer.score(pairs, asked).values
+        pairs = list(pairs)
+        if wrong := [pair for pair in pairs if not isinstance(pair, Pair)]:
+            raise ValueError(f"pairs: expected Pairs, as Pair.of(statement, documents) makes them, got {wrong[0]!r}")
+        return ask(self.scorer, pairs, asked).values
 
     @overload
     def verify(
@@ -215,6 +219,8 @@ def _is_batch(values: Any) -> bool:
 def _record(answer: Any, documents: Any, question: Any, lang: Text) -> AnswerRecord:
     if not isinstance(answer, str):
         raise RecordError(f"expected a string, got {type(answer).__name__}")
+    if isinstance(question, float) and math.isnan(question):  # pandas' word for nothing
+        question = None
     if not isinstance(question, str | None):
         raise RecordError(f"question: expected a string, got {type(question).__name__}")
     return AnswerRecord(answer, to_documents(documents), question, lang)

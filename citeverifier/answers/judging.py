@@ -9,7 +9,7 @@ from dataclasses import replace
 from citeverifier.answers.answer_results import Judgement
 from citeverifier.cost import Cost
 from citeverifier.records import LEVELS, Pair, Support
-from citeverifier.verifiers.base import Scorer
+from citeverifier.verifiers.base import Scorer, ask
 
 
 class Judge:
@@ -29,7 +29,7 @@ class Judge:
         """(score, None), or (nan, why) where unscored, for each pair: one call."""
         if not pairs:
             return []
-        scores = self.scorer.score(pairs, level)
+        scores = ask(self.scorer, pairs, level)
         self.cost += scores.cost
         return [
             (float(value), scores.reasons.get(i, "the verifier gave no score") if math.isnan(value) else None)

@@ -52,7 +52,7 @@ def run(config: DictConfig) -> Path:
     check_served(scheme, verifier, records)
     if config.audit:
         check_auditable(scheme)
-    data = {"path": str(config.data.get("path", "")), "split": config.data.get("split")} | asdict(fingerprint(records))
+    data = {"path": data_name(config), "split": config.data.get("split")} | asdict(fingerprint(records))
     identity = _identity(config, data["sha256"], verifier)
     fitting, identity["fit"] = fitting_data(config, records, share_files=_needs_training(verifier))
     if config.resume and _finished(folder, identity, fitting):
@@ -172,18 +172,46 @@ def _needs_training(verifier: Any) -> bool:
     return getattr(verifier, "needs_training_pairs", False) or any(map(_needs_training, _inside(verifier)))
 
 
+def data_name(config: DictConfig) -> str:
+    """What a run calls its data: the path, else as training does, "natural/condaqa", "hotpotqa"."""
+    from hydra.core.hydra_config import HydraConfig
+
+    path = config.data.get("path")
+    if isinstance(path, str):
+        return path
+    named = [str(config.data[key]) for key in ("name", "wording") if config.data.get(key)]
+    return "/".join([str(HydraConfig.get().runtime.choices.get("data")), *named])
+
+
 def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:
-    """What makes two runs the same: config (unresolved), data, the verifier's files or code, the package's version."""
+    """What makes two runs the same: config (unresolved), the files and prompts that it names, data, the verifier's
+    files or code, the package's version.
+    """
     import citeverifier
 
     kept: Any = OmegaConf.to_container(config, resolve=False)
     kept = {key: value for key, value in kept.items() if key not in ("cache", "resume")}
+    files = [_named_files(OmegaConf.to_container(node, resolve=True)) for node in _asking(config)]
     return {
-        "config": hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest(),
+        "config": hashlib.sha256(json.dumps([kept, files], sort_keys=True).encode()).hexdigest(),
         "data": data,
         "verifier": depends_on(verifier),
         "version": citeverifier.__version__,
     }
+
+
+def _asking(config: DictConfig) -> list[DictConfig]:
+    """The parts of the config that say how is asked."""
+    return [config[key] for key in ("scheme", "verifier", "correction") if key in config]
+
+
+def _named_files(node: Any) -> list[str]:
+    """The hashes of the files, and of the prompts in the folders, that a config's values name."""
+    if isinstance(node, dict | list):
+        return [found for value in (node.values() if isinstance(node, dict) else node) for found in _named_files(value)]
+    path = Path(node) if isinstance(node, str) else None
+    files = [path] if path and path.is_file() else sorted(path.rglob("*.jinja")) if path and path.is_dir() else []
+    return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
 
 
 def depends_on(verifier: Any) -> str:
@@ -199,7 +227,7 @@ def depends_on(verifier: Any) -> str:
 def _finished(folder: Path, identity: dict[str, Any], fitting: FittingData) -> bool:
     """Whether the folder holds the whole of this very run, fitted on what `fit` names now."""
     made_with = folder / "provenance.json"
-    if not made_with.is_file() or not (folder / "metrics.json").is_file():
+    if not all((folder / name).is_file() for name in ("provenance.json", "metrics.json", "predictions.jsonl")):
         return False
     before = json.loads(made_with.read_text(encoding="utf-8")).get("run") or {}
     if before.keys() != identity.keys() or any(before[key] != identity[key] for key in identity.keys() - {"fit"}):

@@ -42,7 +42,9 @@ def run(config: DictConfig) -> Path:
             f"got none in {len(records)} records"
         )
     examples = limited(examples, config.limit, config.seed)
-    given = {f"{e.id}/{e.lang}": _only_cited(e) if oracle else e for e in examples}
+    if without := [example.id for example in examples if not example.question]:
+        log.warning("%d examples without a question are left out, the first %s", len(without), without[0])
+    given = {f"{e.id}/{e.lang}": _only_cited(e) if oracle else e for e in examples if e.question}
     requests = {
         key: Request(
             Prompt.load(config.prompt, config.prompt_lang or e.lang).render(question=e.question, documents=e.documents),

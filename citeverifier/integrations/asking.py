@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -28,6 +29,9 @@ def worker() -> Batcher:
     together, method by method.
     """
     return Batcher(lambda method, items: method(items))
+
+
+os.register_at_fork(after_in_child=worker.cache_clear)  # a thread does not go along
 
 
 def asker(

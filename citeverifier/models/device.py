@@ -28,6 +28,15 @@ def native_bf16() -> bool:
     return _seconds_of_a_product(torch.bfloat16) < _seconds_of_a_product(torch.float32)
 
 
+@cache
+def one_thread_after_fork() -> None:
+    """Have torch compute with one thread in processes forked from this one: its pool of threads does not go along, and
+    a child that waits for it (`datasets.map(num_proc=)`) hangs."""
+    import torch
+
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+
 def _seconds_of_a_product(dtype: torch.dtype) -> float:
     """The least of five runs, of the shapes of a small encoder's layer."""
     import torch

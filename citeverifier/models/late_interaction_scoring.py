@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +26,16 @@ from citeverifier.text.rendering import render_document
 CHUNK = 300_000  # characters of documents whose vectors are held at a time
 READ_CHUNK = 60_000  # the same with a reader, which needs 24 vectors a token where matching needs one
 CACHE_BYTES = 512 * 2**20  # of vectors kept across calls
+HEAVY = (
+    2 * READ_CHUNK
+)  # characters of a premise's documents from which on only what is read of them is kept for reading
+READ_WINDOWS = 32  # windows whose keys and values are then held at a time
 READ_TOKENS = 8  # tokens of documents that cost a reader about as much as one of a statement
 
 # of n pairs: logits (n,), of each the logits of those statement tokens that count, and how far it is contradicted (n,)
 Read = tuple[NDArray[np.float64], list[NDArray[np.float64]], NDArray[np.float64]]
 Key = tuple[str, str]  # a statement and the context that it is read with
+Window = tuple[str, int]  # a document's text and the number of one of its windows
 Array = Any  # of the engine's own kind
 
 
@@ -153,14 +158,34 @@ class LateInteractionScoring(ABC):
             result.values[kept] = self.joined(logits)
         if self.reads and kept:
             statement = {i: statements[key] for key, group in asked.items() for i in group}
-            premises = {i: self._read_of(statement[i], [documents[text] for text in texts[i]]) for i in kept}
-            logits_read, words, contradicted = self.read(
-                [(statement[i], premises[i]) for i in kept],
-                [len(statement[i].reading[0]) + sum(len(w.vectors) for w in premises[i]) // READ_TOKENS for i in kept],
-            )
-            result.values[kept] += logits_read
-            result.words |= dict(zip(kept, words, strict=True))
-            result.contradicted |= dict(zip(kept, contradicted.tolist(), strict=True))
+            chosen_windows = {i: self._read_of(statement[i], texts[i], documents) for i in kept}
+            for some in _runs(kept, chosen_windows, documents):
+                self._read({i: statement[i] for i in some}, chosen_windows, documents, result)
+
+    def _read(
+        self,
+        statements: Mapping[int, Encoded],
+        chosen: Mapping[int, Sequence[Window]],
+        documents: Mapping[str, Sequence[Encoded]],
+        result: Logits,
+    ) -> None:
+        """Add what the reader makes of statements and their chosen windows; those kept bare are encoded once more."""
+        bare = [
+            place for place in dict.fromkeys(p for i in statements for p in chosen[i]) if _is_bare(place, documents)
+        ]
+        ids = [self.inputs.documents([text])[0][number] for text, number in bare]
+        whole = dict(zip(bare, self.windows(ids), strict=True))
+        premises = {i: [whole.get(place) or documents[place[0]][place[1]] for place in chosen[i]] for i in statements}
+        logits, words, contradicted = self.read(
+            [(own, premises[i]) for i, own in statements.items()],
+            [
+                len(own.reading[0]) + sum(len(window.vectors) for window in premises[i]) // READ_TOKENS
+                for i, own in statements.items()
+            ],
+        )
+        result.values[list(statements)] += logits
+        result.words |= dict(zip(statements, words, strict=True))
+        result.contradicted |= dict(zip(statements, contradicted.tolist(), strict=True))
 
     def _by_document(self, statement: Encoded, documents: Sequence[Sequence[Encoded]]) -> Array:
         """(documents, s) the matches of a statement with the best window of each document."""
@@ -175,14 +200,17 @@ class LateInteractionScoring(ABC):
             start = end
         return by_window[chosen]
 
-    def _read_of(self, statement: Encoded, documents: Sequence[Sequence[Encoded]]) -> list[Encoded]:
+    def _read_of(
+        self, statement: Encoded, texts: Sequence[str], documents: Mapping[str, Sequence[Encoded]]
+    ) -> list[Window]:
         """What of a premise is read: the windows that match best."""
-        windows = [window for own in documents for window in own]
-        if len(windows) <= READ_MOST:
-            return windows
+        places = [(text, number) for text in texts for number in range(len(documents[text]))]
+        if len(places) <= READ_MOST:
+            return places
+        windows = [documents[text][number] for text, number in places]
         means = self.means(statement, self.matches(statement, windows))
         best = sorted(range(len(windows)), key=lambda i: -means[i])[:READ_MOST]
-        return [windows[i] for i in sorted(best)]
+        return [places[i] for i in sorted(best)]
 
     def _statements(self, keys: Sequence[Key], result: Logits) -> tuple[dict[Key, Encoded], dict[Key, str]]:
         """Each statement, encoded; and why some are not."""
@@ -209,12 +237,39 @@ class LateInteractionScoring(ABC):
         windows = dict(zip(missing, self.inputs.documents(missing), strict=True))
         flat = [window for text in missing for window in windows[text]]
         result.tokens += sum(map(len, flat))
-        encoded = iter(self.windows(flat))
+        heavy = self.reads and sum(map(len, missing)) > HEAVY
+        encoded = iter(self._bare(flat) if heavy else self.windows(flat))
         new = {text: [next(encoded) for _ in windows[text]] for text in missing}
         for text, vectors in new.items():
             self.cache.put(text, vectors)
         result.windowed += sum(len(parts) > 1 for parts in new.values())
         return known | new
+
+    def _bare(self, ids: Sequence[list[int]]) -> Iterator[Encoded]:
+        """Windows without what a reader takes of them, which is 24 times as large."""
+        for start in range(0, len(ids), READ_WINDOWS):
+            yield from (Encoded(window.vectors) for window in self.windows(ids[start : start + READ_WINDOWS]))
+
+
+def _is_bare(place: Window, documents: Mapping[str, Sequence[Encoded]]) -> bool:
+    text, number = place
+    return not documents[text][number].reading
+
+
+def _runs(
+    kept: Sequence[int], chosen: Mapping[int, Sequence[Window]], documents: Mapping[str, Sequence[Encoded]]
+) -> Iterator[list[int]]:
+    """Positions of pairs in runs that ask for READ_WINDOWS distinct bare windows, or a few more."""
+    run: list[int] = []
+    bare: set[Window] = set()
+    for i in kept:
+        run.append(i)
+        bare.update(place for place in chosen[i] if _is_bare(place, documents))
+        if len(bare) >= READ_WINDOWS:
+            yield run
+            run, bare = [], set()
+    if run:
+        yield run
 
 
 def _chunks(order: Sequence[int], texts: Sequence[Sequence[str]], most: int) -> Iterator[list[int]]:

@@ -23,10 +23,21 @@ from citeverifier.rating.responses import RatedResponse, Rater, Response
 
 
 def ask_stage(path: Path, llm: LLM, requests: Mapping[str, Request]) -> tuple[dict[str, Reply], Cost]:
-    """The reply to each request by its id, and what new ones cost; equal requests are sent once. Raises LLMError."""
+    """The reply to each request by its id, and what they cost, or once did; equal requests are sent once.
+
+    A dry run counts what would be sent. Raises LLMError.
+    """
     keys = {identity: request_key(llm.options, request) for identity, request in requests.items()}
     replies = {  # by the request's key
-        row["asked"]: Reply(row["reply"], row["error"], cached=True, raw=row["raw"])
+        row["asked"]: Reply(
+            row["reply"],
+            row["error"],
+            None,
+            row["prompt_tokens"],
+            row["completion_tokens"],
+            cached=True,
+            raw=row["raw"],
+        )
         for row in read_rows(path)
         if row["reply"] is not None or row["raw"] is not None
     }
@@ -35,10 +46,11 @@ def ask_stage(path: Path, llm: LLM, requests: Mapping[str, Request]) -> tuple[di
         if key not in replies:
             missing.setdefault(key, []).append(identity)
     started = time.monotonic()
-    cost = Cost()
+    there = [replies[key] for key in set(keys.values()) if key in replies and not llm.options.dry_run]
+    cost = sum(map(llm.cost, there), Cost(notes={"cached": len(there)} if there else {}))
     with nullcontext() if llm.options.dry_run else Appender(path) as out:
         for key, reply in llm.replies((key, requests[same[0]]) for key, same in missing.items()):
-            cost += Cost() if reply.cached else llm.cost(reply)
+            cost += Cost() if reply.cached and llm.options.dry_run else llm.cost(reply)
             replies[key] = reply
             if out is not None:
                 said = {"reply": reply.text, "raw": reply.raw, "error": reply.error}

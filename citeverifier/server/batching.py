@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
@@ -136,9 +136,9 @@ class Batcher:
         items = [item for request in requests for item in request.items]
         try:
             results = list(requests[0].context.run(self.ask, requests[0].kind, items))
-        except Exception as error:
+        except BaseException as error:  # of a thread: none of them is meant for the program
             if len(requests) == 1:
-                requests[0].future.set_exception(error)
+                requests[0].future.set_exception(_of_the_verifier(error))
                 return
             for request in requests:
                 self._answer([request])
@@ -147,3 +147,13 @@ class Batcher:
         for request in requests:
             request.future.set_result(results[done : done + len(request.items)])
             done += len(request.items)
+
+
+def _of_the_verifier(error: BaseException) -> Exception:
+    """The error as a future may carry it: who waits takes some for its own time-out or end."""
+    own = (TimeoutError, StopIteration, CancelledError)
+    if isinstance(error, Exception) and not isinstance(error, own):
+        return error
+    wrapped = RuntimeError(f"{type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
 
+_ROUNDING = 1e-6  # by which a score in float32 may lie outside [0, 1]
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -28,6 +30,22 @@ class Scores:
     values: NDArray[np.float64]
     reasons: Mapping[int, str] = field(default_factory=dict)
     cost: Cost = field(default_factory=Cost)
+
+
+def ask(scorer: Scorer, pairs: Sequence[Pair], level: Support) -> Scores:
+    """What a Scorer says of pairs; ValueError names it where that is not a score in [0, 1], or nan, of each."""
+    scores = scorer.score(pairs, level)
+    expected = (
+        f"verifier {scorer.name!r}: expected Scores with a value from 0 to 1, or nan, for each of {len(pairs)} pairs"
+    )
+    if not isinstance(scores, Scores):
+        raise ValueError(f"{expected}, got {type(scores).__name__}")
+    values = np.asarray(scores.values, dtype=np.float64)
+    if values.shape != (len(pairs),):
+        raise ValueError(f"{expected}, got values of shape {values.shape}")
+    if len(wrong := values[(values < -_ROUNDING) | (values > 1 + _ROUNDING)]):
+        raise ValueError(f"{expected}, got {wrong[0]:g}")
+    return scores
 
 
 def score_each(pairs: Sequence[Pair], score: Callable[[Pair], float | str]) -> Scores:

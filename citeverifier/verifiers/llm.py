@@ -15,7 +15,7 @@ from citeverifier.cost import Cost
 from citeverifier.llm.client import LLM
 from citeverifier.llm.parsing import parse_indices, parse_json, parse_number, parse_verdict
 from citeverifier.llm.prompts import Prompt
-from citeverifier.llm.request import Reply, Request, object_schema
+from citeverifier.llm.request import Reply, Request, object_schema, request_key
 from citeverifier.records import Pair, Support
 from citeverifier.text.language import language
 from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector, with_cost
@@ -211,7 +211,15 @@ def _selection(reply: Reply, count: int) -> Selection:
 
 
 def ask(llm: LLM, requests: Sequence[Request]) -> tuple[list[Reply], Cost]:
-    """Replies in order, equal requests sent once, and what they cost."""
+    """Replies in order, equal requests sent once, and what they cost, or once did where they are cached.
+
+    The note `cached` counts these; a dry run leaves them out.
+    """
     replies = llm.ask(requests)
-    cost = sum((llm.cost(reply) for reply in replies if not reply.cached), Cost())
+    distinct: dict[str, Reply] = {}
+    for request, reply in zip(requests, replies, strict=True):
+        distinct.setdefault(request_key(llm.options, request), reply)
+    cached = sum(reply.cached for reply in distinct.values())
+    counted = [reply for reply in distinct.values() if not (reply.cached and llm.options.dry_run)]
+    cost = sum(map(llm.cost, counted), Cost(notes={"cached": cached} if cached else {}))
     return replies, cost + Cost(distinct_pairs=len({request.messages for request in requests}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ class Once:
     def __init__(self, engine: Callable[[Sequence[Pair], Support], Logits], *, context: bool) -> None:
         self.engine, self.context = engine, context
         self._known: dict[tuple[bytes, Support], Entry] = {}
+        self._lock = threading.Lock()  # several threads may ask
 
     def score(
         self,
@@ -65,16 +67,18 @@ class Once:
         """What is known of the pairs with words, by position, once the engine was asked for the rest; what it cost."""
         worded = with_words(pairs)
         keys = {i: self._key(pair) for i, pair in worded.items()}
-        new = {key: worded[i] for i, key in keys.items() if (key, level) not in self._known}
+        known = {key: entry for key in keys.values() if (entry := self._known.get((key, level))) is not None}
+        new = {key: worded[i] for i, key in keys.items() if key not in known}
         logits = self.engine(list(new.values()), level)
-        for position, key in enumerate(new):
-            against = logits.contradicted.get(position, np.nan)
-            entry = float(logits.values[position]), logits.reasons.get(position), against
-            for known_level in (level,) if position in logits.apart else LEVELS:
-                self._known[key, known_level] = entry
-        found = {i: self._known[key, level] for i, key in keys.items()}
-        while len(self._known) > KNOWN:
-            del self._known[next(iter(self._known))]
+        with self._lock:
+            for position, key in enumerate(new):
+                against = logits.contradicted.get(position, np.nan)
+                known[key] = float(logits.values[position]), logits.reasons.get(position), against
+                for known_level in (level,) if position in logits.apart else LEVELS:
+                    self._known[key, known_level] = known[key]
+            while len(self._known) > KNOWN:
+                del self._known[next(iter(self._known))]
+        found = {i: known[key] for i, key in keys.items()}
         notes = {"windowed": logits.windowed, "packed": logits.packed}
         return found, Cost(distinct_pairs=len(new), tokens=logits.tokens, notes=notes)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.models.contradiction import READER, contradicted
-from citeverifier.models.device import Dtype, own_device, runs_bf16, torch_dtype
+from citeverifier.models.device import Dtype, one_thread_after_fork, own_device, runs_bf16, torch_dtype
 from citeverifier.paths import LATEST
 from citeverifier.records import LANGUAGES, Pair, Support
 from citeverifier.text.language import language
@@ -110,6 +110,7 @@ class OrdinalVerifier(Scorer):
         from citeverifier.models.late_interaction_engine import LateInteractionEngine
         from citeverifier.models.late_interaction_tokens import position_limit
 
+        one_thread_after_fork()
         crossed = self.config.shape == "cross_encoder"
         model, tokenizer, _ = load_checkpoint(self.folder, torch_dtype(runs_bf16(dtype)))
         model.to(own_device())

@@ -381,6 +381,26 @@ def test_a_run_is_done_again_where_what_it_was_fitted_on_changed(tmp_path: Path,
         assert skipped in evaluate(tmp_path, *own).told
 
 
+def test_a_run_is_done_again_where_a_file_that_it_names_changed(tmp_path: Path) -> None:
+    asked = ("scheme=separate", "verifier=keyword", "limit=2", "resume=true", "hydra.run.dir=run", "+scheme.note=n.txt")
+    (tmp_path / "own.py").write_text(
+        "from citeverifier.evaluation.schemes.separate import Separate\n\n\n"
+        "def noted(note, **settings):\n    return Separate(settings['seed'])\n"
+    )
+    skipped = "holds this run already, skipped"
+    for said in ("one", "two"):
+        (tmp_path / "n.txt").write_text(said)
+        assert skipped not in evaluate(tmp_path, *asked, "scheme._target_=own.noted").told
+        assert skipped in evaluate(tmp_path, *asked, "scheme._target_=own.noted").told
+    (tmp_path / "run" / "predictions.jsonl").unlink()
+    assert skipped not in evaluate(tmp_path, *asked, "scheme._target_=own.noted").told
+
+
+def test_data_without_a_path_has_the_name_that_training_gives_it(tmp_path: Path) -> None:
+    run = evaluate(tmp_path, "scheme=pairs", "verifier=keyword", "data=close_reading", "data.wording=plain", "limit=20")
+    assert run.metrics["data"]["path"] == "close_reading/plain"
+
+
 def test_what_a_run_depends_on_is_inside_of_wrappers_too() -> None:
     class Known(Keyword):
         def __init__(self, files: str) -> None:

@@ -6,6 +6,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,17 @@ from llm_server import ScriptedServer
 from scripted_model import EN, PL, asked, by_llm, competent, rows
 
 from citeverifier.data.load import load
-from citeverifier.records import Example, Pair, Support, example_from_json, pair_from_json, read_jsonl
+from citeverifier.records import (
+    Document,
+    Example,
+    Pair,
+    Support,
+    example_from_json,
+    example_to_json,
+    pair_from_json,
+    read_jsonl,
+    write_jsonl,
+)
 
 Run = Callable[..., Path]
 SPLITS = ("train", "dev", "test")
@@ -62,6 +73,26 @@ def test_files_of_others_stay_and_those_of_an_earlier_run_go(pipeline: Run, tmp_
     points = [pair for pair in pairs_of(out, "train") if pair.kind.startswith("point:")]
     assert points
     assert all(pair.reaches(Support.FULL) for pair in points)
+
+
+def test_a_run_without_a_record_leaves_the_datasets_of_the_one_before(pipeline: Run, tmp_path: Path) -> None:
+    out = pipeline("pipeline=training", "limit=10", "lang=en")
+    before = {file: file.read_bytes() for pattern in ("*.jsonl", "*/*.parquet", "*.md") for file in out.glob(pattern)}
+    write_jsonl(tmp_path / "none.jsonl", [example_to_json(replace(next(iter(EN.values())), question=""))])
+    with pytest.raises(ValueError, match="no records left to pack"):
+        pipeline("pipeline=training", "lang=en", f"data.path={tmp_path / 'none.jsonl'}")
+    assert len(before) > 5
+    assert {file: file.read_bytes() for file in before} == before
+
+
+def test_a_folder_whose_files_changed_is_read_anew(pipeline: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    for text in ("Warsaw is so.", "Kraków is so."):
+        examples = [replace(e, documents=(*e.documents[:-1], Document("T", text))) for e in EN.values()]
+        write_jsonl(folder / "train.jsonl", map(example_to_json, examples))
+        out = pipeline("pipeline=training", "lang=en", f"data.path={folder}")
+        assert text in (out / "stages" / "main-01-source.jsonl").read_text(encoding="utf-8")
 
 
 def test_splits_share_neither_groups_nor_documents_nor_statements(pipeline: Run) -> None:
@@ -177,6 +208,9 @@ def test_a_benchmark_goes_through_peoples_hands(pipeline: Run, server: ScriptedS
         writer.writeheader()
         writer.writerows(sheet)
     sent = len(server.bodies)
+    (out / "review" / "review.csv").write_bytes(Path("reviewed.csv").read_bytes())
+    out = pipeline(*common)
+    assert (out / "review" / "review.csv").read_bytes() == Path("reviewed.csv").read_bytes(), "people's work stays"
     out = pipeline(*common, "review.file=reviewed.csv")
     assert len(server.bodies) == sent  # what was paid for stays
     reviewed = list(read_jsonl(out / "examples_test.jsonl", example_from_json))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +30,7 @@ NAMES = ("response", "contexts", "query")
         ((RIGHT, DOCUMENTS[0]), "contexts: expected a list of documents, got str"),
         (
             (RIGHT, [DOCUMENTS[0], 5]),
-            "contexts[1]: expected a string or an object with 'text' (or LangChain's 'page_content'), got int",
+            "contexts[1]: expected a string or a mapping with 'text' (or LangChain's 'page_content'), got int",
         ),
         ((RIGHT, [{"page_content": 5}]), "contexts[0]: key 'page_content': expected a string, got int"),
         ((RIGHT, DOCUMENTS, 7), "query: expected a string, got int"),
@@ -104,6 +105,24 @@ def test_who_comes_while_it_works_is_asked_together_and_fails_alone(keyword: Cou
     with pytest.raises(RuntimeError, match="it cannot read this"):
         ask("poison", []).result(20)
     assert ask("after", []).result(20)[0].answer == "after"
+
+
+FORKED = """
+import os
+from citeverifier import CiteVerifier
+from citeverifier.integrations.asking import asker
+from citeverifier.verifiers.keyword import Keyword
+ask = asker("verify", CiteVerifier(Keyword()), None, "en", names=("answer", "documents", "question"))
+share = ask("It is so [1].", ["It is so."]).result(10)[0].share
+if os.fork() == 0:
+    os._exit(ask("It is so [1].", ["It is so."]).result(10)[0].share != share)
+assert os.wait()[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_asks_in_a_thread_of_its_own() -> None:
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=120)
 
 
 EXTRAS = {  # by adapter: what it needs, where that comes from

@@ -60,6 +60,12 @@ def test_a_score_depends_on_its_pair_alone(
     values = engine.logits(some_pairs, Support.FULL).values
     assert values == pytest.approx([alone(built, pair) for pair in some_pairs], abs=1e-4)
     assert engine.logits(some_pairs, Support.FULL).values == pytest.approx(values, abs=1e-5), "what was kept"
+    monkeypatch.setattr(late_interaction_scoring, "HEAVY", 100)
+    monkeypatch.setattr(late_interaction_scoring, "READ_WINDOWS", 2)
+    heavy = LateInteractionEngine(*built)
+    for _ in range(2):  # the second time from the cache
+        assert heavy.logits(some_pairs, Support.FULL).values == pytest.approx(values, abs=1e-5)
+    assert heavy.cache.held < engine.cache.held / 2, "hardly any keys and values are kept"
     words = engine.logits(some_pairs, Support.FULL).words
     assert [len(words[i]) for i in range(len(some_pairs))] == [
         sum(built[1].statement(built[1].statement_key(pair))[1]) for pair in some_pairs

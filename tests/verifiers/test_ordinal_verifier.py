@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,3 +41,24 @@ def test_another_process_gets_the_same_verifier(tiny: Any, tmp_path: Path) -> No
     other = pickle.loads(sent)
     assert (other.thresholds, other.scorer.fingerprint) == (verifier.thresholds, verifier.scorer.fingerprint)
     np.testing.assert_array_equal(other.score(PAIRS), verifier.score(PAIRS))
+
+
+FORKED = """
+import sys
+from multiprocessing import get_context
+from citeverifier import CiteVerifier
+from citeverifier.records import Pair
+verifier = CiteVerifier.from_pretrained(sys.argv[1])
+pairs = [Pair.of(f"The Vistula is {n} km long.", [f"It is {n} km long. " * 9]) for n in range(100)]
+scores = verifier.score(pairs).tolist()
+with get_context("fork").Pool(1) as pool:
+    again = pool.apply_async(verifier.score, (pairs,)).get(60).tolist()
+    assert max(abs(one - other) for one, other in zip(again, scores)) < 1e-5
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_forked_processes_do_not_wait_for_threads_that_are_not_there(tiny: Any, tmp_path: Path) -> None:
+    path = str(tiny_checkpoint(tmp_path, tiny("bert"), "late_interaction", max_length=128))
+    threads = os.environ | {"OMP_NUM_THREADS": "2"}
+    subprocess.run([sys.executable, "-c", FORKED, path], check=True, timeout=120, env=threads)

@@ -99,4 +99,4 @@ def _row(prediction: Prediction) -> list[str]:
 def _cell(texts: Sequence[str]) -> str:
     """Texts in a cell of a Markdown table."""
     length = max(LENGTH // max(len(texts), 1), 40)
-    return " // ".join(shorten(text, length, placeholder=" ...") for text in texts).replace("|", "\\|")
+    return " // ".join(shorten(text, length, placeholder=" ...") for text in texts)
