@@ -36,6 +36,8 @@ def load_report(path: Path, lang: str | None, pages: Path | None) -> LoadedRepor
 
     Raises RecordError with a line "file:line: ..." for each source that is named twice or has no text here.
     """
+    if not path.exists():
+        raise FileNotFoundError(f"no such file: {path} (expected a Markdown or HTML report)")
     text = _read(path)
     html = read_html(text, markdown=True) if path.suffix.lower() in _HTML else None
     text = html.text if html else text

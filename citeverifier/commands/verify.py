@@ -17,6 +17,7 @@ from citeverifier.commands.failures import Finding, Gate, findings_of, full_of_s
 from citeverifier.commands.verify_formats import github, junit, sarif
 from citeverifier.records import Support
 
+_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), "�") | dict.fromkeys(map(ord, "\n\r\t"), " ")
 _LOOKS = {
     Support.FULL: ("✓ full", "green"),
     Support.PARTIAL: ("~ partial", "yellow"),
@@ -70,15 +71,15 @@ def _share(findings: Sequence[Finding]) -> str:
 
 def _print(console: Console, answer: FiledAnswer, result: VerifiedAnswer, findings: Sequence[Finding]) -> None:
     support = _look(result.support) if result.statements else Text("no statements", style="magenta")
-    console.print(Text.assemble((result.id or "answer", "bold"), "  ", support, "  ", _share(findings)), soft_wrap=True)
+    name = _shown(result.id or "answer")
+    console.print(Text.assemble((name, "bold"), "  ", support, "  ", _share(findings)), soft_wrap=True)
     if any(label != str(number) for number, label in enumerate(answer.labels, 1)):
         names = ", ".join(f"[{number}] is [{label}]" for number, label in enumerate(answer.labels, 1))
         console.print(Text(f"  {names}"), soft_wrap=True)
     if result.stray:
         console.print(f"  markers of no statement: {_numbers(result.stray)}", soft_wrap=True)
     for start, end in result.asides:
-        aside = result.answer[start:end].replace("\n", " ")
-        console.print(Text(f"  no statement: “{aside}”", style="dim"), soft_wrap=True)
+        console.print(Text(f"  no statement: “{_shown(result.answer[start:end])}”", style="dim"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
     for width in (2, 10, 4):
         table.add_column(min_width=width, no_wrap=True)
@@ -108,7 +109,7 @@ def _score(judgement: Judgement) -> str:
 
 def _statement(result: VerifiedAnswer, statement: StatementResult) -> Text:
     """The statement with its citations; what nothing supports is underlined."""
-    text = Text(result.answer[statement.start : statement.end].replace("\n", " "))
+    text = Text(_shown(result.answer[statement.start : statement.end]))
     if statement.unsupported:
         start, end = (place - statement.start for place in statement.unsupported)
         text.stylize(f"underline {_colour(statement)}", start, end)
@@ -127,12 +128,12 @@ def _notes(result: VerifiedAnswer, statement: StatementResult) -> list[Text]:
         start, end = statement.unsupported
         judgement = statement.judgement
         told = f"contradicted ({judgement.contradicted:.2f})" if judgement.contradicts else "least supported"
-        notes.append(Text(f"{told}: “{result.answer[start:end]}”", style=_colour(statement)))
+        notes.append(Text(f"{told}: “{_shown(result.answer[start:end])}”", style=_colour(statement)))
     notes += [_citation(citation) for citation in statement.citations]
     for citation in [missing for missing in statement.missing if missing.completes] or statement.missing:
         alone = citation.judgement.support == Support.FULL
         says = "would be enough" if alone else "would complete it" if citation.completes else "would help"
-        quote = f": “{citation.evidence.text}”" if citation.evidence else ""
+        quote = f": “{_shown(citation.evidence.text)}”" if citation.evidence else ""
         notes.append(Text(f"+ [{citation.document + 1}] is not cited and {says}{quote}", style="cyan"))
     if statement.unknown:
         notes.append(Text(f"! {_numbers(statement.unknown)} names no document", style="red"))
@@ -141,12 +142,17 @@ def _notes(result: VerifiedAnswer, statement: StatementResult) -> list[Text]:
 
 def _citation(citation: CitationResult) -> Text:
     line = Text(f"[{citation.document + 1}] ").append_text(_look(citation.judgement.support))
-    line.append(f" {_score(citation.judgement)}" + (", superfluous" if citation.superfluous else ""))
+    line.append(f" {_score(citation.judgement)}".rstrip() + (", superfluous" if citation.superfluous else ""))
     if citation.judgement.reason:
         line.append(f": {citation.judgement.reason}", style="dim")
     if citation.evidence:
-        line.append(f": “{citation.evidence.text}”", style="dim")
+        line.append(f": “{_shown(citation.evidence.text)}”", style="dim")
     return line
+
+
+def _shown(text: str) -> str:
+    """A text as a terminal may show it: in one line, without what would steer the terminal."""
+    return text.translate(_CONTROLS)
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:

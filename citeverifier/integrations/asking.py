@@ -45,6 +45,7 @@ def asker(
     """
     if do not in ("verify", "cite", "fix"):
         raise ValueError(f"expected verify, cite or fix, got {do!r}")
+    _check_lang(lang)
     at = (CiteVerifier.from_pretrained() if verifier is None else checked(verifier)).at(threshold)
     method = {"verify": at.verify_records, "cite": at.cite_records, "fix": at.fix_records}[do]
 
@@ -65,6 +66,11 @@ def checked(verifier: CiteVerifier) -> CiteVerifier:
     return verifier
 
 
+def _check_lang(lang: str | None) -> None:
+    if lang is not None and lang not in LANGUAGES:
+        raise RecordError(f"lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
+
+
 def to_record(
     answer: Any, documents: Any, question: Any = None, lang: str | None = None, *, names: Names
 ) -> AnswerRecord:
@@ -75,8 +81,7 @@ def to_record(
     for name, text, optional in ((names[0], answer, False), (names[2], question, True)):
         if not isinstance(text, str) and not (optional and text is None):
             raise RecordError(f"{name}: expected a string, got {type(text).__name__}")
-    if lang is not None and lang not in LANGUAGES:
-        raise RecordError(f"lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
+    _check_lang(lang)
     if lang is None and seems_foreign(answer):
         warnings.warn(f"{names[0]}: neither English nor Polish by its words; read by the nearer rules", stacklevel=4)
     try:

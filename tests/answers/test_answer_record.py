@@ -43,7 +43,7 @@ TEXT = "'text' (or LangChain's 'page_content')"
         ({"title": 3, "text": "a"}, "key 'title': expected a string, got int"),
         ({"text": None}, "key 'text': expected a string, got NoneType"),
         ({"page_content": None}, "key 'page_content': expected a string, got NoneType"),
-        (SimpleNamespace(text="a"), f"expected a string or an object with {TEXT}, got SimpleNamespace"),
+        (SimpleNamespace(text="a"), f"expected a string or a mapping with {TEXT}, got SimpleNamespace"),
     ],
 )
 def test_what_is_no_document_is_said(value: Any, message: str) -> None:

@@ -93,7 +93,7 @@ def test_a_bad_record_is_named_and_the_rest_goes_on(file: Path) -> None:
         "1: expected the keys answer and documents",
         "3: expected one JSON object a line, got b'{'",
         "4: expected a JSON object, got list",
-        "5: documents[0]: expected a string or an object with 'text' (or LangChain's 'page_content'), got int",
+        "5: documents[0]: expected a string or a mapping with 'text' (or LangChain's 'page_content'), got int",
         "6: answer: expected Unicode text, got half of a surrogate pair",
         "7: expected one JSON object a line, got b'[[[",
     ]
@@ -192,10 +192,14 @@ def test_people_read_the_same_without_colour(file: Path) -> None:
 
 
 def test_markup_in_an_answer_is_text(tmp_path: Path) -> None:
-    row = {"id": "[red]", "answer": "Cats [bold] sleep[/] [1]. [/x]", "documents": ["Cats [bold] sleep."]}
+    row = {
+        "id": "[red]\n\x1b[31m",
+        "answer": "Cats [bold] sleep[/]\x1b[31m [1]. [/x]",
+        "documents": ["Cats [bold] sleep."],
+    }
     told = run("verify", filed(tmp_path, row)).stdout
-    assert "[red]  " in told
-    assert "Cats [bold] sleep[/] [1]." in told
+    assert "[red] �[31m  " in told
+    assert "Cats [bold] sleep[/]�[31m [1]." in told
 
 
 def test_doctor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

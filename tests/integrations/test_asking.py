@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from citeverifier import CiteVerifier
 from citeverifier.answers.answer_results import VerifiedAnswer
 from citeverifier.integrations.asking import asker, explain, scores_of, to_record
 from citeverifier.records import RecordError
@@ -74,6 +75,8 @@ def test_an_unknown_language_is_said() -> None:
     german = "Weichsel, Oder und Warthe sind Flüsse. Ihre Quellen liegen teils im Gebirge, teils im Flachland [1]."
     with pytest.warns(UserWarning, match="response: neither English nor Polish by its words"):
         assert to_record(german, DOCUMENTS, names=NAMES).answer == german
+    with pytest.raises(RecordError, match="lang: expected one of en, pl, got 'de'"):
+        asker("verify", CiteVerifier(Keyword()), None, "de", names=NAMES)
 
 
 def test_a_megabyte_is_read(keyword: Counted) -> None:

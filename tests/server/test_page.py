@@ -348,6 +348,10 @@ def test_a_link_holds_the_form_and_nothing_of_it_reaches_the_server(open_page: O
     other.wait_for_selector("html[data-ready]")
     assert other.input_value("#answer") == ""
     assert other.inner_text("[data-do=verify]") == STRINGS["en"]["verify"]
+    wait_for_error(other, "en", "link")
+    other.goto("about:blank")
+    other.goto(f"{link}.%20")  # as chat programs add
+    other.wait_for_selector("#output .statement")
 
 
 def test_a_file_of_answers_becomes_a_table_and_files(open_page: Open, tmp_path: Path) -> None:

@@ -185,7 +185,10 @@ async function share() {
 /** The form of the address, if it holds one. */
 async function openLink() {
   const linked = await fromFragment(window.location.hash);
-  if (!linked) return;
+  if (!linked) {
+    if (window.location.hash.startsWith("#s=")) complain(failure("link"));
+    return;
+  }
   overwrite(linked);
   ask("verify");
 }

@@ -84,7 +84,7 @@ export async function toFragment(state) {
 /** The form that a fragment holds; null where it holds none that can be read. */
 export async function fromFragment(fragment) {
   try {
-    const base64 = fragment.match(/^#s=([\w-]+)$/u)[1].replaceAll("-", "+").replaceAll("_", "/");
+    const base64 = fragment.match(/^#s=([\w-]+)/u)[1].replaceAll("-", "+").replaceAll("_", "/");
     const bytes = await through(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)), new DecompressionStream("deflate-raw"));
     const { answer, question, documents } = JSON.parse(new TextDecoder().decode(bytes));
     const list = Array.isArray(documents) ? documents.map(({ title, text }) => ({ title: String(title), text: String(text) })) : [];
