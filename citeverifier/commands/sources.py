@@ -255,12 +255,6 @@ def _check(data: Mapping[str, Any], lang: str) -> None:
         specs = data[name]
         if not isinstance(specs, list) and not (name == "dev" and specs is None):
             raise ValueError(f"data.{name}: expected a list, data.{name}=[{specs}], got {specs!r}")
-    titles = data["titles"]
-    if titles["dropped"] + titles["replaced"] > 1:
-        raise ValueError(
-            "data.titles: expected shares that add up to at most 1, got "
-            f"dropped {titles['dropped']} and replaced {titles['replaced']}"
-        )
     if not data["sources"] and data["path"] is None:
         raise ValueError("data.sources: expected at least one source, such as data.sources=[mini], got []")
 

@@ -10,25 +10,24 @@ stands before a run of markers.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
 from citeverifier.text.asides import LONGEST, goes_on, is_aside, lead_in, lead_out, leads_up
-from citeverifier.text.language import language, words_of_all
+from citeverifier.text.cited_sentences import cited_sentences, lists_sources, says
+from citeverifier.text.language import language
 from citeverifier.text.markdown import Block, Kind, read_markdown
 from citeverifier.text.markers import Citing, Marker, MarkerRun, Span, Unmarked, is_apart, remove_markers
-from citeverifier.text.sentences import CLOSERS, OPENERS, ends_sentence, sentence_spans, sentences
-from citeverifier.text.source_list import may_list, names_sources, source_lists
+from citeverifier.text.sentences import CLOSERS, ends_sentence
+from citeverifier.text.source_list import may_list, source_lists
 from citeverifier.text.words import words
 
 _ITEM_WORDS = 5  # a list item of as many words says something, full stop or not
 _LEAD_WORDS = 3  # "**Higher efficiency.** It uses ..."
-_SOURCE_WORDS = 5  # "Source: World Bank, 2023."
 _CELL_WORDS = 3  # "approx." in a table says nothing
 _BETWEEN = re.compile(r"\A(?:[\s,;]*(?=[^\s,;])|\s*)")  # a point and what the marker before it cites for
-_STOP = re.compile(rf"[.!?](?![.!?…\d])[{re.escape(CLOSERS)}]*\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ def read_answer(text: str, count: int, lang: str, before: ReadAnswer | None = No
         statements += [statement for statement in before.statements if statement.start < start]
         asides += [span for span in before.asides if span[0] < start]
     for block, whole in _pieces(blocks, plain):
-        for sentence, runs in _sentences(plain, lang, block, whole=whole):
+        for sentence, runs in cited_sentences(plain, lang, block, whole=whole):
             if not runs and _is_bold_lead(text, plain.span(*sentence), block):
                 asides.append(plain.span(*sentence))
                 continue
@@ -160,7 +159,7 @@ def _settled(text: str, blocks: Sequence[Block], plain: Unmarked) -> int:
             block.kind in ("paragraph", "item")
             and not text[line].isspace()
             and "<" not in text[line : block.start] + text[block.end : following.start]
-            and _says(_plain(plain, block))
+            and says(_plain(plain, block))
             and plain.origins[max(0, place - 1) : place + 1] == tuple(range(max(0, line - 1), line + 1))
             and not may_list(text[block.start : block.end].partition("\n")[0])
         ):
@@ -176,7 +175,7 @@ def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[tuple[Block, b
     """
     joined: list[Block] = []
     for block in blocks:
-        marks = block.row is None and _cites(plain, block) and not _says(_plain(plain, block))
+        marks = block.row is None and _cites(plain, block) and not says(_plain(plain, block))
         if marks and joined and joined[-1].row is None and joined[-1].kind != "heading":
             joined[-1] = replace(joined[-1], end=block.end)
         else:
@@ -185,90 +184,12 @@ def _pieces(blocks: Sequence[Block], plain: Unmarked) -> Iterator[tuple[Block, b
         cells = list(group)
         said = [_plain(plain, cell) for cell in cells]
         if row is not None and not all(
-            _says(text) and (cell.kind == "heading" or not _cites(plain, cell) or ends_sentence(text))
+            says(text) and (cell.kind == "heading" or not _cites(plain, cell) or ends_sentence(text))
             for cell, text in zip(cells, said, strict=True)
         ):
             yield Block("cell", cells[0].start, cells[-1].end, row), True
         else:
             yield from ((cell, False) for cell in cells)
-
-
-def _sentences(plain: Unmarked, lang: str, block: Block, *, whole: bool) -> Iterator[tuple[Span, list[MarkerRun]]]:
-    """The sentences of a block, each where it stands in the plain text, with the runs of markers that belong to it.
-
-    A run belongs to the sentence that it stands in or right behind ("... here. [1]"); one that leads a line with words
-    behind it, or is the subject of what follows ("[2] states that ..."), to the sentence that follows.
-    """
-    first, last = plain.place(block.start), plain.place(block.end)
-    spans = [(first + start, first + end) for start, end in sentence_spans(plain.text[first:last], lang)]
-    low, high = (bisect_left(plain.runs, place, key=lambda run: run.start) for place in (block.start, block.end))
-    runs = plain.runs[low:high] if spans else ()
-    if whole and spans:
-        return iter([((spans[0][0], spans[-1][1]), list(runs))])
-    begun = {
-        begins for run in runs if (begins := _behind_stop(plain.text, plain.place(run.start), last, lang)) is not None
-    }
-    subjects = {p for run in runs if _is_subject(plain.text, (first, last), p := plain.place(run.start), begun, lang)}
-    begun |= {_text_from(plain.text, place) for place in subjects}
-    spans = [part for span in spans for part in _cut_at(plain.text, span, begun)]
-    owned: list[list[MarkerRun]] = [[] for _ in spans]
-    for run in runs:
-        place = plain.place(run.start)
-        leads = not plain.text[max(first, plain.text.rfind("\n", first, place) + 1) : place].strip()
-        leads = place in subjects or (leads and plain.text[place : place + 1] not in ("\n", ""))
-        following = bisect_right(spans, place, key=lambda span: span[1])
-        behind = bisect_left(spans, place, key=lambda span: span[0]) - 1
-        owned[following if (leads or behind < 0) and following < len(spans) else behind].append(run)
-    for behind, (start, end) in enumerate(spans[1:]):  # "It is so. Source: [1]"
-        if not owned[behind] and (_lists(said := plain.text[start:end]) or not _says(said)):
-            owned[behind], owned[behind + 1] = owned[behind + 1], []
-    return zip(spans, owned, strict=True)
-
-
-def _behind_stop(text: str, place: int, last: int, lang: str) -> int | None:
-    """Where a sentence begins behind a run at `place` and its stop: "... 7.4 [1]. iPhones", "... sp. z o.o. [1] Firma".
-
-    No abbreviation has a marker before its stop; behind it, those that end no sentence.
-    """
-    stop = _STOP.match(text, place, last)
-    if stop is None and text[place - 1 : place] == "." and (begins := _text_from(text, place)) < last:
-        ends = text[:place].rsplit(maxsplit=1)[-1].lstrip(OPENERS) in language(lang).last_if_cited
-        return begins if ends and text[begins].isupper() else None
-    if stop is None or stop.end() == last:
-        return None
-    return stop.end() if text[stop.end() - 1].isspace() or text[stop.end()].isupper() else None
-
-
-def _is_subject(text: str, block: Span, place: int, begun: Container[int], lang: str) -> bool:
-    """Whether a run that stood at `place` begins a sentence: "It is so. [2] states that ...", "[1]. [2] doubts it"."""
-    first, last = block
-    begins = _text_from(text, place)
-    said = text[begins : min(last, begins + LONGEST)]
-    if not said[:1].islower() or not ends_sentence(text[max(first, place - LONGEST) : place]):
-        return False
-    if begins in begun or lead_in(said, lang) > 0:
-        return True
-    if not goes_on(said):
-        return False
-    before = text[max(first, place - LONGEST) : place].rstrip()  # no abbreviation: "Apple Inc. [2] was ..."
-    return before.split()[-1] not in words_of_all("mostly_last") and sentences(f"{before} Xx", lang)[-1] == "Xx"
-
-
-def _text_from(text: str, place: int) -> int:
-    """The first place from there on that is no white space."""
-    while text[place : place + 1].isspace():
-        place += 1
-    return place
-
-
-def _cut_at(text: str, span: Span, places: Container[int]) -> list[Span]:
-    """A sentence's span, cut at those of some places that lie inside it."""
-    cuts = [span[0], *(place for place in range(span[0] + 1, span[1]) if place in places), span[1]]
-    parts = []
-    for start, end in pairwise(cuts):
-        said = text[start:end]
-        parts.append((end - len(said.lstrip()), start + len(said.rstrip())))
-    return parts
 
 
 def _claim(text: str, sentence: Span, marker: int | None, lang: str) -> Span:
@@ -297,25 +218,8 @@ def _is_bold_lead(text: str, span: Span, block: Block) -> bool:
     return lead is not None and lead.end() > span[1] > lead.start() and len(words(lead[0])) < _LEAD_WORDS
 
 
-def _says(text: str) -> bool:
-    """Whether it has words."""
-    return re.search(r"\w", text) is not None
-
-
-def _lists(text: str) -> bool:
-    """Whether it only lists sources, "Sources: [1], [2]", "Source: Eurostat", or points: "See [4] for details."."""
-    head, colon, named = text.partition(":")
-    if colon and names_sources(head) and (not ends_sentence(text) or len(words(named)) < _SOURCE_WORDS):
-        return True
-    said = words(text)
-    if not said or not set(said) <= words_of_all("reference_words"):
-        return False
-    lists = ":" in text and not words_of_all("marker_labels").isdisjoint(said)
-    return lists or not words_of_all("pointers").isdisjoint((said[0], said[-1]))
-
-
 def _is_statement(text: str, kind: Kind, *, cites: bool) -> bool:
-    if not _says(text) or _lists(text):
+    if not says(text) or lists_sources(text):
         return False
     if cites:
         return True
@@ -339,12 +243,12 @@ def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: st
         before = set(words(plain.text[start:cut]))
         leads_in = before <= language(lang).reference_words or leads_up(plain.text[start:cut])
         leads_in = leads_in or goes_on(plain.text[cut : min(end, cut + LONGEST)])
-        leads_in = leads_in and _says(plain.text[cut:end])
+        leads_in = leads_in and says(plain.text[cut:end])
         if before and not leads_in:
             spans.append((start, cut))
             start = cut
         owners.append(len(spans) if before and leads_in else max(len(spans) - 1, 0))
-    if _says(plain.text[start:end]) or not spans:
+    if says(plain.text[start:end]) or not spans:
         spans.append((start, end))
     else:  # nothing but the full stop is left
         spans[-1] = (spans[-1][0], end)

@@ -20,7 +20,7 @@ Kind = Literal["paragraph", "item", "heading", "cell"]
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 # Where code begins, or a formula on lines of its own; "```code``` in a line" opens none.
-_FENCE = re.compile(r"(`{3,}(?![^\n]*`)|~{3,}|\$\$(?![^\n]*\$\$)|\\\[$)")
+_FENCE = re.compile(r"(`{3,}(?![^\n]*`)|~{3,}|\$\$$|\\\[$)")
 _FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
 _QUOTE = re.compile(r"(?:[ \t]{0,3}>[ \t]?)+")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")

@@ -120,6 +120,7 @@ def test_every_kind_of_block() -> None:
         ("<ul><li>It is so [1]</li><li>It was so [2]</li></ul>", ["It is so", "It was so"]),
         ("So:\n\n$$\nx = a[1]\n$$\n\nIt is so [1].\n\n\\[\ny = b\n\\]\n\\[ z = c \\]\n$$u = v$$.", ["It is so."]),
         ("\\[1\\] It is so. \\[2\\]", ["It is so."]),
+        ("$$$ is dear.\n\n$$ is not so.", ["$$$ is dear.", "$$ is not so."]),
         ("🌍 **Climate facts**\n\n***About it***\n\nIt is so.\n\n**About it.**", ["It is so."]),
         ("<h2>About it</h2><table><tr><td>Oder</td><td>854 km [1]</td></tr></table>", ["854 km"]),
         ("Step 1. Open it now.\nStep 2: Close it now.\nAd. 3. Zamknij go teraz.\nII. Go to it now.",
