@@ -7,6 +7,7 @@ The stage's file is read once per split and recipe; of texts, only hashes of tho
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -70,25 +71,26 @@ def pack(
     """
     packing = _Packing(chains, recipes, shares, max_examples)
     packed = packing.packed
-    with TemporaryDirectory(dir=folder) as made:  # what an earlier run has left stays until all of this one is there
-        names = []
-        for name in SPLITS:
-            for dataset, beginning in DATASETS.items():
-                jsonl, parquet = f"{beginning}{name}.jsonl", f"parquet/{dataset}_{name}.parquet"
-                names += [jsonl, parquet]
-                wanted = name in shares and (examples or dataset == "pairs")
-                rows = packing.examples if dataset == "examples" else packing.pairs
-                if write_jsonl(Path(made) / jsonl, rows(name) if wanted else ()):
-                    _write_parquet(dataset, Path(made) / jsonl, Path(made) / parquet)
-                    packed.files |= {file: file_hash(Path(made) / file) for file in (jsonl, parquet)}
-        if not packed.counts:
-            raise ValueError("no records left to pack; the table above says where they were dropped")
+    made, names = folder / ".unfinished", []  # what an earlier run has left stays until all of this one is there
+    for name in SPLITS:
+        for dataset, beginning in DATASETS.items():
+            jsonl, parquet = f"{beginning}{name}.jsonl", f"parquet/{dataset}_{name}.parquet"
+            names += [jsonl, parquet]
+            wanted = name in shares and (examples or dataset == "pairs")
+            rows = packing.examples if dataset == "examples" else packing.pairs
+            if write_jsonl(made / jsonl, rows(name) if wanted else ()):
+                _write_parquet(dataset, made / jsonl, made / parquet)
+                packed.files |= {file: file_hash(made / file) for file in (jsonl, parquet)}
+    if packed.counts:
         (folder / "parquet").mkdir(exist_ok=True)
         for file in names:
             if file in packed.files:
-                (Path(made) / file).replace(folder / file)
+                (made / file).replace(folder / file)
             else:
                 (folder / file).unlink(missing_ok=True)
+    shutil.rmtree(made)
+    if not packed.counts:
+        raise ValueError("no records left to pack; the table above says where they were dropped")
     for example in (example for file in chains.values() for example in read_stage(file)):
         meta = tidy_meta(example.meta)
         packed.sources[meta["source"] or "unknown"] += 1

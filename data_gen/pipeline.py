@@ -20,7 +20,7 @@ from citeverifier.provenance import provenance
 from data_gen.card import dataset_card, publish
 from data_gen.pack import PairRecipe, pack, packed_rows
 from data_gen.questions import read_questions
-from data_gen.review import read_review, write_review
+from data_gen.review import is_filled_in, write_review
 from data_gen.stage import Chain, Stage, file_hash, read_stage, run_chain, table_rows
 from data_gen.step import Tools
 
@@ -64,7 +64,7 @@ def finish(config: DictConfig, folder: Path, files: Mapping[str, Path]) -> None:
     write_json(folder / "provenance.json", versions)
     if config.pipeline.review and config.review.file is None:
         sheet = folder / "review" / "review.csv"
-        if sheet.is_file() and read_review(sheet):
+        if is_filled_in(sheet):
             print(
                 f"review: {sheet} holds decisions and stays; review.file={sheet} takes them, or move it for a new one"
             )

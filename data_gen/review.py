@@ -78,6 +78,11 @@ def read_review(path: str | Path) -> dict[StatementKey, Row]:
     return decisions
 
 
+def is_filled_in(path: Path) -> bool:
+    """Whether a sheet is there that holds a decision, whole or not. Raises RecordError where it cannot be read."""
+    return path.is_file() and any(_plain(cells["decision"] or "") for cells in _cells(path))
+
+
 def _cells(path: Path) -> list[Row]:
     """The rows of a sheet. Where a comma is the decimal sign, spreadsheets put semicolons between cells."""
     try:

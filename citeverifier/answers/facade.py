@@ -21,7 +21,7 @@ from citeverifier.answers.judging import Judge
 from citeverifier.answers.verify_answers import verify_answers
 from citeverifier.records import LANGUAGES, LEVELS, Pair, RecordError, Support
 from citeverifier.text.language import seems_foreign
-from citeverifier.verifiers.base import Scorer, ask
+from citeverifier.verifiers.base import Scorer, checked_scores
 
 Documents: TypeAlias = Sequence[DocumentLike]
 Text: TypeAlias = str | None
@@ -85,7 +85,7 @@ class CiteVerifier:
         pairs = list(pairs)
         if wrong := [pair for pair in pairs if not isinstance(pair, Pair)]:
             raise ValueError(f"pairs: expected Pairs, as Pair.of(statement, documents) makes them, got {wrong[0]!r}")
-        return ask(self.scorer, pairs, asked).values
+        return checked_scores(self.scorer, pairs, asked).values
 
     @overload
     def verify(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from citeverifier.answers.answer_results import Judgement
 from citeverifier.cost import Cost
 from citeverifier.records import LEVELS, Pair, Support
-from citeverifier.verifiers.base import Scorer, ask
+from citeverifier.verifiers.base import Scorer, checked_scores
 
 
 class Judge:
@@ -29,7 +29,7 @@ class Judge:
         """(score, None), or (nan, why) where unscored, for each pair: one call."""
         if not pairs:
             return []
-        scores = ask(self.scorer, pairs, level)
+        scores = checked_scores(self.scorer, pairs, level)
         self.cost += scores.cost
         return [
             (float(value), scores.reasons.get(i, "the verifier gave no score") if math.isnan(value) else None)

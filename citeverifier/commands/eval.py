@@ -191,7 +191,12 @@ def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:
 
     kept: Any = OmegaConf.to_container(config, resolve=False)
     kept = {key: value for key, value in kept.items() if key not in ("cache", "resume")}
-    files = [_named_files(OmegaConf.to_container(node, resolve=True)) for node in _asking(config)]
+    asked = (
+        OmegaConf.to_container(config[key], resolve=True)
+        for key in ("scheme", "verifier", "correction")
+        if key in config
+    )
+    files = [digest for part in asked for digest in _named_files(part)]
     return {
         "config": hashlib.sha256(json.dumps([kept, files], sort_keys=True).encode()).hexdigest(),
         "data": data,
@@ -200,15 +205,12 @@ def _identity(config: DictConfig, data: str, verifier: Any) -> dict[str, Any]:
     }
 
 
-def _asking(config: DictConfig) -> list[DictConfig]:
-    """The parts of the config that say how is asked."""
-    return [config[key] for key in ("scheme", "verifier", "correction") if key in config]
-
-
 def _named_files(node: Any) -> list[str]:
-    """The hashes of the files, and of the prompts in the folders, that a config's values name."""
-    if isinstance(node, dict | list):
-        return [found for value in (node.values() if isinstance(node, dict) else node) for found in _named_files(value)]
+    """The hashes of the files, and of the prompts in the folders, that a config's values name; not of caches."""
+    if isinstance(node, dict):
+        node = [value for key, value in node.items() if key != "cache"]
+    if isinstance(node, list):
+        return [digest for value in node for digest in _named_files(value)]
     path = Path(node) if isinstance(node, str) else None
     files = [path] if path and path.is_file() else sorted(path.rglob("*.jinja")) if path and path.is_dir() else []
     return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]

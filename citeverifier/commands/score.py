@@ -28,7 +28,7 @@ from citeverifier.data.rows import open_parquet
 from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.processes import world_size
 from citeverifier.records import RecordError, Support
-from citeverifier.verifiers.base import ask
+from citeverifier.verifiers.base import checked_scores
 
 RUN = "_run.json"  # underscores: readers of parquet folders pass such files over
 SUMMARY = "_summary.json"
@@ -126,7 +126,7 @@ def _try_file(job: ScoreJob, verifier: Any, source: Path, path: Path, progress: 
 def _score_rows(job: ScoreJob, verifier: Any, source: str, rows: Sequence[CorpusRow]) -> list[dict[str, Any]]:
     """A row of scores for each row of a block."""
     pairs = [row.pair for row in rows if row.pair is not None]
-    scores = ask(verifier, pairs, job.level) if pairs else None
+    scores = checked_scores(verifier, pairs, job.level) if pairs else None
     scored: list[dict[str, Any]] = []
     position = 0
     for row in rows:

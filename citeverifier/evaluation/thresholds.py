@@ -17,7 +17,7 @@ from citeverifier.cost import Cost
 from citeverifier.data.load import PairBuilder, Record, to_pairs
 from citeverifier.metrics.decisions import Floats, best_threshold
 from citeverifier.records import LEVELS, Example, Pair, Support
-from citeverifier.verifiers.base import Scorer, ask
+from citeverifier.verifiers.base import Scorer, checked_scores
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def fit_thresholds(
         gold = _lowest(np.array([question.gold for question in decided], dtype=np.float64), unit) == 1
         if len(set(gold.tolist())) < 2:  # before anything is paid for
             raise _one_kind(source, level)
-        scores = ask(verifier, [question.pair for question in decided], level)
+        scores = checked_scores(verifier, [question.pair for question in decided], level)
         cost += scores.cost
         if verifier.dry_run:
             fitted[level] = DecisionThreshold(0.5, "dry run: not fitted")

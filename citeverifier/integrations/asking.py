@@ -31,7 +31,8 @@ def worker() -> Batcher:
     return Batcher(lambda method, items: method(items))
 
 
-os.register_at_fork(after_in_child=worker.cache_clear)  # a thread does not go along
+if hasattr(os, "register_at_fork"):  # a thread does not go along
+    os.register_at_fork(after_in_child=worker.cache_clear)
 
 
 def asker(

@@ -34,7 +34,8 @@ def one_thread_after_fork() -> None:
     a child that waits for it (`datasets.map(num_proc=)`) hangs."""
     import torch
 
-    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def _seconds_of_a_product(dtype: torch.dtype) -> float:

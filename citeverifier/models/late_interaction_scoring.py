@@ -26,10 +26,8 @@ from citeverifier.text.rendering import render_document
 CHUNK = 300_000  # characters of documents whose vectors are held at a time
 READ_CHUNK = 60_000  # the same with a reader, which needs 24 vectors a token where matching needs one
 CACHE_BYTES = 512 * 2**20  # of vectors kept across calls
-HEAVY = (
-    2 * READ_CHUNK
-)  # characters of a premise's documents from which on only what is read of them is kept for reading
-READ_WINDOWS = 32  # windows whose keys and values are then held at a time
+HEAVY = 2 * READ_CHUNK  # of more characters asked about at once, what a reader takes is kept for READ_WINDOWS windows
+READ_WINDOWS = 32
 READ_TOKENS = 8  # tokens of documents that cost a reader about as much as one of a statement
 
 # of n pairs: logits (n,), of each the logits of those statement tokens that count, and how far it is contradicted (n,)

@@ -32,7 +32,7 @@ class Scores:
     cost: Cost = field(default_factory=Cost)
 
 
-def ask(scorer: Scorer, pairs: Sequence[Pair], level: Support) -> Scores:
+def checked_scores(scorer: Scorer, pairs: Sequence[Pair], level: Support) -> Scores:
     """What a Scorer says of pairs; ValueError names it where that is not a score in [0, 1], or nan, of each."""
     scores = scorer.score(pairs, level)
     expected = (

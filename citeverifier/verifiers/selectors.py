@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from citeverifier.cost import Cost
 from citeverifier.metrics.decisions import ABOVE_ALL, Floats
 from citeverifier.records import Pair, Support
-from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector, ask, with_cost
+from citeverifier.verifiers.base import Listing, Scorer, Scores, Selection, Selector, checked_scores, with_cost
 
 Premises = Sequence[tuple[int, tuple[int, ...]]]  # (which listing, positions of its documents)
 
@@ -36,7 +36,7 @@ def score_premises(scorer: Scorer, listings: Sequence[Listing], premises: Premis
         name = f"list{at}/{','.join(map(str, positions))}"
         documents = tuple(listing.documents[i] for i in positions)
         pairs.append(Pair(name, name, name, listing.lang, name, listing.statement, documents, "list", listing.context))
-    return ask(scorer, pairs, level)
+    return checked_scores(scorer, pairs, level)
 
 
 def by_listing(scores: Scores, listings: Sequence[Listing], premises: Premises | None = None) -> list[Floats | str]:

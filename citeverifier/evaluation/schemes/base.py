@@ -20,7 +20,7 @@ from citeverifier.evaluation.schemes.trials import Prediction, Trial
 from citeverifier.evaluation.thresholds import Fitted, FittingData
 from citeverifier.metrics.bootstrap import Estimate, Resamples, estimate
 from citeverifier.records import LEVELS, RecordError, Support
-from citeverifier.verifiers.base import Scorer, ask
+from citeverifier.verifiers.base import Scorer, checked_scores
 
 QUALITY = "Quality"
 
@@ -152,7 +152,7 @@ def score_trials(
     for level in LEVELS:
         positions = [i for i, trial in enumerate(trials) if trial.level == level]
         if positions:
-            scored = ask(verifier, [trials[i].pair for i in positions], level)
+            scored = checked_scores(verifier, [trials[i].pair for i in positions], level)
             scores[positions] = scored.values
             reasons |= {positions[i]: reason for i, reason in scored.reasons.items()}
             cost += scored.cost
