@@ -397,8 +397,8 @@ def test_a_run_is_done_again_where_a_file_that_it_names_changed(tmp_path: Path) 
 
 
 def test_data_without_a_path_has_the_name_that_training_gives_it(tmp_path: Path) -> None:
-    run = evaluate(tmp_path, "scheme=pairs", "verifier=keyword", "data=close_reading", "data.wording=plain", "limit=20")
-    assert run.metrics["data"]["path"] == "close_reading/plain"
+    run = evaluate(tmp_path, "scheme=pairs", "verifier=keyword", "data=everyday", "limit=4")
+    assert run.metrics["data"]["path"] == "everyday"
 
 
 def test_what_a_run_depends_on_is_inside_of_wrappers_too() -> None:
