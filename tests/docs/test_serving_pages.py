@@ -1,4 +1,4 @@
-"""The code on docs/serve_elsewhere.md and docs/publish.md runs as it stands there, on a tiny checkpoint."""
+"""What the pages on serving show: serve.md's requests by citeverifier-small, the others' code on a tiny checkpoint."""
 
 from __future__ import annotations
 
@@ -10,15 +10,39 @@ from typing import Any
 
 import pytest
 from composing import composed
+from fastapi.testclient import TestClient
 from hydra.utils import instantiate
 from tiny_models import tiny_checkpoint
 
-from .pages import ROOT, commands
+from citeverifier import CiteVerifier
+from citeverifier.server.app import create_app
+
+from .pages import ROOT, assert_shown, commands
 from .pages import blocks as all_blocks
 
 
 def blocks(page: str, language: str) -> list[str]:
     return [block.text for block in all_blocks(ROOT / "docs" / page) if block.language == language]
+
+
+def test_the_server_answers_as_serve_md_shows() -> None:
+    page = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+    (answer,) = blocks("serve.md", "json")
+    shown = re.findall(r"((?:^ {4}[^\n]*\n)+)\n```\n(.*?)```", page, re.DOTALL | re.MULTILINE)
+    requests = [(shlex.split(command), output) for command, output in shown if "curl" in command]
+    assert len(requests) == 6
+    with TestClient(create_app(CiteVerifier.from_pretrained("citeverifier-small"))) as client:
+        for words, output in requests:
+            path, body = words[2].removeprefix("http://127.0.0.1:8000"), words[words.index("-d") + 1]
+            given = client.post(path, json=json.loads(answer if body == "@answer.json" else body))
+            indent = 4 if "json.tool" in words else None
+            printed = json.dumps(given.json(), ensure_ascii=False, indent=indent) if indent else given.text
+            rest = printed
+            for part in filter(None, (part.strip() for part in re.split(r"^ *\.\.\.\n", output, flags=re.MULTILINE))):
+                found = re.search(re.sub(r"\d*\\\.\d+", r"\\d*\\.\\d+", re.escape(part)), rest)
+                assert found, f"docs/serve.md, {path}: expected\n{part}\nin\n{rest}"
+                assert_shown(part, found[0], f"docs/serve.md, {path}")
+                rest = rest[found.end() :]
 
 
 @pytest.fixture
