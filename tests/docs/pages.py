@@ -60,10 +60,18 @@ def commands(page: Path) -> Iterator[list[str]]:
             yield words
 
 
+def shown_output(page: Path, program: str) -> list[tuple[list[str], str]]:
+    """The words of each command of `program` that stands right before its output or on its first line; the output."""
+    text = page.read_text(encoding="utf-8")
+    indented = re.findall(rf"^ {{4}}({program} [^\n]*)\n\n```\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    inside = re.findall(rf"^```\n\$ ({program} [^\n]*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return [(shlex.split(command), output) for command, output in indented + inside]
+
+
 def assert_shown(shown: str, printed: str, where: str) -> None:
     """What a page shows is what is printed now, but for the last digits of scores: they depend on the processor."""
     number = r"\d*\.\d+"
-    masked, got = (re.sub(number, "0.0", text).strip() for text in (shown, printed))
+    masked, got = (re.sub(number, "0.0", text).split() for text in (shown, printed))  # lines break by the terminal
     assert got == masked, f"{where}: the output"
     numbers, now = ([float(found) for found in re.findall(number, text)] for text in (shown, printed))
     assert now == pytest.approx(numbers, abs=0.02), f"{where}: the numbers"

@@ -21,10 +21,11 @@ from typing import Any
 import pytest
 import typer
 from composing import composed, without_sweeps
+from typer.testing import CliRunner
 
 from citeverifier.cli import app
 
-from .pages import PAGES, ROOT, assert_shown, blocks, commands
+from .pages import PAGES, ROOT, assert_shown, blocks, commands, shown_output
 
 # Programs with Hydra configs, by how their command lines begin.
 COMPOSED = {
@@ -63,6 +64,24 @@ def test_python_runs_in_the_order_of_the_page(page: str, tmp_path: Path, monkeyp
             exec(compile("\n" * block.line + block.text, page, "exec"), shared)  # so that errors name the page's line
         if printed.getvalue() and following and not following.language:
             assert_shown(following.text, printed.getvalue(), f"{page}:{following.line}")
+
+
+@pytest.mark.parametrize(("page", "shown"), [("README.md", 1), ("docs/verify.md", 6), ("docs/fix.md", 1)])
+def test_commands_print_what_the_page_shows(
+    page: str, shown: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "answers.jsonl").write_text(
+        "".join(block.text for block in blocks(ROOT / page) if block.language == "json"), encoding="utf-8"
+    )
+    found = shown_output(ROOT / page, "citeverifier")
+    assert len(found) == shown
+    for words, output in found:
+        ran = CliRunner().invoke(app, words[1:])
+        assert_shown(
+            output, ran.stdout if ran.stdout and "--fail-under" not in words else ran.stderr, f"{page}: {words}"
+        )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
