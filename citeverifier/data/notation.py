@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from citeverifier.records import Pair, twin_id
+from citeverifier.text.as_told import Edit, edited, moved
 from citeverifier.text.language import Language, language
 from citeverifier.text.quantities import QuantityReader
 
@@ -18,7 +19,6 @@ _UNGROUPED = re.compile(r"(?<![\d.,])\d{5,}(?![\d.,]\d)")
 _COUNT = re.compile(r"(\b[a-z]+,? )(\d{1,2})(?= [a-z])")  # "has 5 towns", but no decimal, score, or "Aster 5"
 _SIGNS = {"–": "-", "—": "-", "“": '"', "”": '"', "„": '"', "’": "'"}
 
-Edit = tuple[int, int, str]  # from, to, what stands there instead
 Spans = tuple[tuple[int, int], ...]
 
 
@@ -44,27 +44,10 @@ def rewritten(text: str, lang: str, rng: random.Random, spans: Spans = ()) -> tu
     for rule in _RULES:
         edits = rule(text, language(lang))
         if edits and rng.random() < 0.7:
-            changed = _edited(text, edits)
+            changed = edited(text, edits)
             if _values(changed, lang) == _values(text, lang):
-                text, spans = changed, tuple((_moved(a, edits, 0), _moved(b, edits, 1)) for a, b in spans)
+                text, spans = changed, tuple((moved(a, edits, 0), moved(b, edits, 1)) for a, b in spans)
     return text, spans
-
-
-def _edited(text: str, edits: list[Edit]) -> str:
-    for start, end, instead in reversed(edits):
-        text = text[:start] + instead + text[end:]
-    return text
-
-
-def _moved(position: int, edits: list[Edit], side: int) -> int:
-    """Where a place of the text is after the edits; one inside an edit goes to its start (side 0) or end (1)."""
-    shift = 0
-    for start, end, instead in edits:
-        if end <= position:
-            shift += len(instead) - (end - start)
-        elif start < position:
-            return start + shift + side * len(instead)
-    return position + shift
 
 
 def _values(text: str, lang: str) -> list[float]:

@@ -1,4 +1,4 @@
-"""What the numbers of the documents say of a statement's, added to the logit of late interaction.
+"""What the numbers of the documents say of a statement's, added to the logit of late interaction; how to write these.
 
 Matches of token vectors hardly see a changed digit, and not at all that 118,592 is more than 110,000. So what
 text/quantities.py finds, seven yes-or-no questions of a pair, has a weight each, fitted on dev
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from citeverifier.text.as_told import Edit, as_told
 from citeverifier.text.quantities import (
     BROKEN,
     DAY,
@@ -20,6 +21,7 @@ from citeverifier.text.quantities import (
     MISSING,
     PLAIN,
     PRESENT,
+    SMALL,
     WORD_MISSING,
     YEAR,
     QuantityReader,
@@ -30,7 +32,6 @@ from citeverifier.text.quantities import (
 # in words, which may count nothing. present: all stand there. kept: all bounds ("more than 110") are; broken: one is
 # not; broken_again: several are not.
 FEATURES = ("missing", "missing_year", "missing_small", "present", "kept", "broken", "broken_again")
-SMALL = 12
 READ = 4096  # texts whose numbers are kept
 
 
@@ -51,9 +52,12 @@ class NumberCheck:
         if not stated:
             return [0.0] * len(FEATURES)
         told = [quantity for document in documents for quantity in self._read(document)]
+        follow = {start for start, _, _ in self.as_told(statement, documents)}  # "thirty years" from 1618 to 1648
         outcomes: Counter[str] = Counter()
         for quantity in stated:
             outcome = verdict(quantity, told)
+            if quantity.start in follow and outcome in (MISSING, WORD_MISSING):
+                continue
             if outcome == MISSING and quantity.kind == YEAR:
                 outcome = "missing_year"
             elif outcome == WORD_MISSING or (
@@ -70,6 +74,10 @@ class NumberCheck:
             outcomes[BROKEN] > 1,
         ]
         return [float(answer) for answer in answers]
+
+    def as_told(self, statement: str, documents: Sequence[str]) -> list[Edit]:
+        """The edits by which a statement's numbers stand there as its rendered documents write equal ones."""
+        return as_told(statement, self._read(statement), [(document, self._read(document)) for document in documents])
 
     def added(self, statement: str, documents: Sequence[str]) -> float:
         """What is added to the logit of the pair."""

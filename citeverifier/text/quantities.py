@@ -16,6 +16,7 @@ PLAIN, YEAR, DAY, PERCENT, RATIO, TIME = "plain", "year", "day", "percent", "rat
 # What a phrase before a number says: "over" is above, "at least" from.
 BOUNDS = ("about", "above", "from", "below", "to")
 NEAR = 0.1  # how far "about" reaches, as a share
+SMALL = 12  # a number to here, or in words, may count nothing
 COMPARABLE = 2.0  # a bound is checked against numbers at most so many times as large or small: others count else
 SMALLEST = 13  # numbers in words from which a bound is checked
 YEARS = range(1000, 2101)
@@ -36,7 +37,7 @@ class Quantity:
 
     `value` of a time is in minutes. `bound` is what is said of it, one of BOUNDS or "". `digits`: whether it is written
     in digits. `dated`: a month stands beside a year, which its value does not hold. It stands at start to end of the
-    text in lower case.
+    text in lower case, and `after` is the word that follows, or "". `in_years`: it counts years ("thirty years").
     """
 
     value: float
@@ -46,6 +47,8 @@ class Quantity:
     dated: bool
     start: int
     end: int
+    after: str
+    in_years: bool
 
 
 class QuantityReader:
@@ -53,8 +56,8 @@ class QuantityReader:
 
     Args:
         languages: of each its words, in lower case: `numbers` ("twenty": 20), `large` ones that multiply what stands
-            before ("thousand": 1000), `percent`, `months`, and `bounds` and `year_bounds`, phrases that stand before
-            a number or a year.
+            before ("thousand": 1000), `percent`, `months`, `years`, and `bounds` and `year_bounds`, phrases that stand
+            before a number or a year.
     """
 
     def __init__(self, languages: Sequence[Mapping[str, Any]]) -> None:
@@ -64,6 +67,7 @@ class QuantityReader:
         self._numbers, self._large = all_words("numbers"), all_words("large")
         self._percent = {word for words in languages for word in words["percent"]}
         self._months = {word for words in languages for word in words["months"]}
+        self._years = {word for words in languages for word in words["years"]}
         self._bounds, self._bound = _phrases(languages, "bounds")
         self._year_bounds, self._year_bound = _phrases(languages, "year_bounds")
 
@@ -87,7 +91,9 @@ class QuantityReader:
             if kind == PLAIN and value <= 31 and self._beside_month(before, after):
                 kind = DAY
             bound = self._bound_before(before, kind, dated)
-            quantities.append(Quantity(value * multiplied, kind, bound, digits, dated, start, last))
+            quantities.append(
+                Quantity(value * multiplied, kind, bound, digits, dated, start, last, after, after in self._years)
+            )
         return quantities
 
     def _in_digits(self, lower: str) -> list[tuple[int, int, float, str, bool]]:
@@ -164,14 +170,14 @@ def verdict(stated: Quantity, told: Sequence[Quantity]) -> str:
     "present" or "missing" of a plain number ("word_..." where it is a word, which may count nothing); of a bound "kept"
     or "broken" by the number nearest to it, "open" where nothing can be compared.
     """
-    equal = [other for other in told if abs(other.value - stated.value) <= 1e-9 * max(1.0, stated.value)]
+    same = [other for other in told if equal(stated, other)]
     if not stated.bound or (stated.kind == YEAR and stated.dated):
-        return (PRESENT if equal else MISSING) if stated.digits else (WORD_PRESENT if equal else WORD_MISSING)
-    if any(other.bound == stated.bound for other in equal):
+        return (PRESENT if same else MISSING) if stated.digits else (WORD_PRESENT if same else WORD_MISSING)
+    if any(other.bound == stated.bound for other in same):
         return KEPT
     alike = [other.value for other in told if _comparable(stated, other)]
     small = not stated.digits and stated.value < SMALLEST  # "over two kilometres" beside eight lanes
-    met = bool(equal) and stated.bound in ("above", "below")  # "over 18 million", told of a target of 18 million
+    met = bool(same) and stated.bound in ("above", "below")  # "over 18 million", told of a target of 18 million
     if small or met or not alike:
         return OPEN
     nearest = min(alike, key=lambda value: abs(value - stated.value))
@@ -183,6 +189,11 @@ def verdict(stated: Quantity, told: Sequence[Quantity]) -> str:
         "to": nearest <= stated.value,
     }
     return KEPT if keeps[stated.bound] else BROKEN
+
+
+def equal(stated: Quantity, other: Quantity) -> bool:
+    """Whether two numbers have one value."""
+    return abs(other.value - stated.value) <= 1e-9 * max(1.0, stated.value)
 
 
 def _comparable(stated: Quantity, other: Quantity) -> bool:

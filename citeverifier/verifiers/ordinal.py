@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ from citeverifier.models.contradiction import READER, contradicted
 from citeverifier.models.device import Dtype, one_thread_after_fork, own_device, runs_bf16, torch_dtype
 from citeverifier.paths import LATEST
 from citeverifier.records import LANGUAGES, Pair, Support
+from citeverifier.text.as_told import Edit, edited, moved, undone
 from citeverifier.text.language import language
 from citeverifier.text.rendering import render_document
 from citeverifier.verifiers.base import Scorer, Scores
@@ -85,7 +87,8 @@ class OrdinalVerifier(Scorer):
             self.number_format = (runs_bf16(dtype),)
             self.engine = self._torch_engine(dtype, compile)
         words = [language(code).quantities for code in LANGUAGES]
-        self.numbers = NumberCheck(self.config.number_weights, words) if self.config.number_weights else None
+        late = self.config.shape == "late_interaction"  # a cross-encoder scores alike in every runtime
+        self.numbers = NumberCheck(self.config.number_weights, words) if late else None
         self._once = Once(self._logits, context=self.config.reads_context)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
@@ -150,15 +153,23 @@ class OrdinalVerifier(Scorer):
         told = super().borne_out(pairs)
         if self.config.reader:
             asked = with_words(pairs)
-            words = self.engine.logits(list(asked.values()), Support.FULL).words
-            for position, i in enumerate(asked):
-                spans = self.engine.inputs.spans(pairs[i].statement)
+            read = {i: self._as_told(pair) for i, pair in asked.items()}
+            words = self.engine.logits([pair for pair, _ in read.values()], Support.FULL).words
+            for position, (i, (pair, edits)) in enumerate(read.items()):
+                back = undone(asked[i].statement, edits)
+                spans = [(moved(a, back, 0), moved(b, back, 1)) for a, b in self.engine.inputs.spans(pair.statement)]
                 if position in words:
                     told[i] = [(*span, float(logit)) for span, logit in zip(spans, words[position], strict=True)]
         return told
 
+    def _as_told(self, pair: Pair) -> tuple[Pair, list[Edit]]:
+        """The pair as the engine reads it, its numbers as the documents write them; the edits made."""
+        edits = self.numbers.as_told(pair.statement, _rendered(pair)) if self.numbers is not None else []
+        changed = replace(pair, statement=edited(pair.statement, edits), unsupported=()) if edits else pair
+        return changed, edits
+
     def _logits(self, pairs: Sequence[Pair], level: Support) -> Any:
-        logits = self.engine.logits(pairs, level)
+        logits = self.engine.logits([self._as_told(pair)[0] for pair in pairs], level)
         if self.numbers is not None:
             logits.values += [self.numbers.added(pair.statement, _rendered(pair)) for pair in pairs]
         return logits

@@ -43,6 +43,19 @@ def test_percent_may_be_a_word_or_a_sign(verifier: OrdinalVerifier) -> None:
     assert another < 0.5 < same
 
 
+def test_numbers_may_be_written_otherwise(verifier: OrdinalVerifier) -> None:
+    document = "Firma zatrudnia 1,2 mln osób od 40 lat."
+    said = ["1,2 mln", "1 200 000", "1 300 000"]
+    asked = [Pair.of(f"Firma zatrudnia {number} osób.", [document], "pl") for number in said]
+    same, otherwise, another = verifier.score(asked, Support.FULL).values
+    assert otherwise == pytest.approx(same, abs=0.05)
+    assert another < 0.5 < same
+    words = verifier.borne_out(asked)
+    told = ["".join(pair.statement[start:end] for start, end, _ in row) for pair, row in zip(asked, words, strict=True)]
+    assert told[0] == "Firmazatrudnia1,2mlnosób."
+    assert told[1].replace("1 200 000", "") == "Firmazatrudniaosób."
+
+
 def test_the_package_is_small() -> None:
     folder = packaged(SHIPPED)
     assert folder is not None

@@ -1,0 +1,88 @@
+"""A statement with its numbers as its documents write them, for models that take another notation for another number.
+
+A published checkpoint carries a copy of this file (models/elsewhere.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from citeverifier.text.quantities import NEAR, PLAIN, SMALL, YEAR, Quantity, equal
+
+FEWEST_YEARS = 3  # that are looked for between two years: fewer lie between many by chance
+
+Edit = tuple[int, int, str]  # from, to, what stands there instead
+
+
+def as_told(statement: str, stated: Sequence[Quantity], told: Sequence[tuple[str, Sequence[Quantity]]]) -> list[Edit]:
+    """What makes a statement's numbers read as the documents write equal ones: "86.4 million" for "86,400,000".
+
+    Models take another notation for another number. Years that passed become those between which they did: "thirty
+    years" is read as "1618–1648 years" where the documents name both. Percent and times are left (a tokenizer reads "12
+    percent" as "12%"), and small numbers that count something else.
+
+    Args:
+        statement, stated: a text and its numbers.
+        told: each document with its numbers.
+    """
+    if not stated or not _even(statement):
+        return []
+    written = [(other, text[other.start : other.end]) for text, others in told for other in others if _even(text)]
+    edits = []
+    for quantity in stated:
+        own = statement[quantity.start : quantity.end].lower()
+        same = [(other, said) for other, said in written if equal(quantity, other)]
+        if any(said.lower() == own for _, said in same):
+            continue
+        alike = [(other, said) for other, said in same if {quantity.kind, other.kind} <= {PLAIN, YEAR}]
+        counted = [said for other, said in alike if _same_word(quantity.after, other.after)]
+        instead = counted or [said for _, said in alike if quantity.value > SMALL]
+        instead = instead if same else _between_years(quantity, [others for _, others in told])
+        edits += [(quantity.start, quantity.end, said) for said in instead[:1]]
+    return edits
+
+
+def _between_years(quantity: Quantity, told: Sequence[Sequence[Quantity]]) -> list[str]:
+    """Two years each of a document between which as many years passed as the number says."""
+    if not quantity.in_years or quantity.bound not in ("", "about") or quantity.value < FEWEST_YEARS:
+        return []
+    around = NEAR * quantity.value if quantity.bound else 0.0
+    pairs = [pair for others in told for pair in combinations(sorted({o.value for o in others if o.kind == YEAR}), 2)]
+    return [f"{first:.0f}–{last:.0f}" for first, last in pairs if abs(last - first - quantity.value) <= around]
+
+
+def _even(text: str) -> bool:
+    return len(text.lower()) == len(text)  # else quantities stand elsewhere in the text itself ("İzmir")
+
+
+def _same_word(word: str, other: str) -> bool:
+    """Whether two words may be one in other forms, or shortened."""
+    shortest = min(len(word), len(other))
+    return shortest > 0 and word[: min(shortest, 3)] == other[: min(shortest, 3)]
+
+
+def edited(text: str, edits: Sequence[Edit]) -> str:
+    """The text after edits, which are in order."""
+    for start, end, instead in reversed(edits):
+        text = text[:start] + instead + text[end:]
+    return text
+
+
+def moved(position: int, edits: Sequence[Edit], side: int) -> int:
+    """Where a place of the text is after the edits; one inside an edit goes to its start (side 0) or end (1)."""
+    shift = 0
+    for start, end, instead in edits:
+        if end <= position:
+            shift += len(instead) - (end - start)
+        elif start < position:
+            return start + shift + side * len(instead)
+    return position + shift
+
+
+def undone(text: str, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits that make the text again of what it is after edits."""
+    starts = [moved(start, edits, 0) for start, _, _ in edits]
+    return [
+        (new, new + len(instead), text[start:end]) for new, (start, end, instead) in zip(starts, edits, strict=True)
+    ]
