@@ -18,6 +18,7 @@ import typer
 from numpy.typing import NDArray
 
 from citeverifier.evaluation.reporting.tables import print_table
+from citeverifier.evaluation.schemes.base import value_text
 
 BINS = 10
 ROUNDS = 500
@@ -47,14 +48,15 @@ def with_interval(score: NDArray[np.float64], gold: NDArray[np.float64], questio
 
 def rows_of(file: Path) -> list[tuple[str, ...]]:
     """A run's rows of the table, one a level."""
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    with file.open(encoding="utf-8") as opened:
+        lines = [json.loads(line) for line in opened]
     rows = []
     for level in ("partial", "full"):
         scored: list[dict[str, Any]] = [p for p in lines if p["level"] == level and p["score"] is not None]
         if scored:
             score, gold = (np.array([p[key] for p in scored], dtype=np.float64) for key in ("score", "gold"))
-            error, low, high = with_interval(score, gold, [p["example"] for p in scored])
-            rows.append((str(file.parent), level, str(len(scored)), f"{error:.3f} [{low:.3f}, {high:.3f}]"))
+            error, *interval = with_interval(score, gold, [p["example"] for p in scored])
+            rows.append((str(file.parent), level, str(len(scored)), value_text(error, interval)))
     return rows
 
 

@@ -20,6 +20,7 @@ from calibration import with_interval
 from citeverifier.answers.answer_results import CONTRADICTS
 from citeverifier.commands.sources import SourceSpec, read
 from citeverifier.evaluation.reporting.tables import print_table
+from citeverifier.evaluation.schemes.base import value_text
 from citeverifier.metrics.bootstrap import auroc_samples, estimate, resamples
 from citeverifier.records import Support
 from citeverifier.training.fitted_on_dev import refuted
@@ -44,9 +45,9 @@ def row_of(verifier: OrdinalVerifier, source: str) -> tuple[str, ...]:
     groups = [pair.group for pair in kept]
     sampled = resamples(groups)
     area = estimate(auroc_samples(gold, p, sampled.of(groups), sampled))
-    error, low, high = with_interval(p, gold.astype(np.float64), groups)
+    error, *interval = with_interval(p, gold.astype(np.float64), groups)
     marked = [float(np.mean(values >= CONTRADICTS)) for values in (p[gold], p[~gold], verifier.contradicted(full))]
-    figures = [f"{area.value:.3f} [{area.low:.3f}, {area.high:.3f}]", f"{error:.3f} [{low:.3f}, {high:.3f}]"]
+    figures = [value_text(area.value, (area.low, area.high)), value_text(error, interval)]
     return (source, str(size), *figures, *(f"{share:.3f}" for share in marked))
 
 

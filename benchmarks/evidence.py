@@ -26,6 +26,7 @@ from citeverifier.answers.evidence import READ, Candidate, candidates
 from citeverifier.data.claims import load_wice
 from citeverifier.data.hotpot_statements import load_hotpot_statements
 from citeverifier.evaluation.reporting.tables import print_table
+from citeverifier.evaluation.schemes.base import value_text
 from citeverifier.metrics.bootstrap import Resamples, mean_estimate, resamples
 from citeverifier.records import Document, Pair, Support
 from citeverifier.verifiers.ordinal import OrdinalVerifier
@@ -117,7 +118,7 @@ def is_right(each: Known, candidate: Candidate) -> float:
 def told(values: list[float], unit: NDArray[np.intp], sampled: Resamples) -> str:
     """A mean with its interval."""
     mean = mean_estimate(np.array(values), unit, sampled)
-    return f"{mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]"
+    return value_text(mean.value, (mean.low, mean.high))
 
 
 def main(

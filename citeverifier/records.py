@@ -144,6 +144,8 @@ class Example:
                     f"key 'statements[{number}].citations': expected each document once, "
                     f"got {list(statement.citations)}"
                 )
+            if stray := set(statement.altered_in) - set(statement.citations):
+                raise RecordError(f"key 'statements[{number}].altered_in': expected cited documents, got {min(stray)}")
         object.__setattr__(self, "group", self.group or self.id)
 
 

@@ -1,6 +1,6 @@
 """The finished datasets: pairs and examples by split, as JSONL and parquet.
 
-Splits go by group. Training data that holds a document or a statement of the dev or test pairs is left out and counted.
+Splits go by group. Training data that holds a document or a statement of dev or test data is left out and counted.
 The stage's file is read once per split and recipe; of texts, only hashes of those of dev and test are held.
 """
 
@@ -108,7 +108,7 @@ class _Packing:
     shares: Mapping[str, float]
     max_examples: int | None
     packed: Packed = field(default_factory=Packed)
-    held_out: set[bytes] = field(default_factory=set)  # hashes of the dev and test pairs' texts
+    held_out: set[bytes] = field(default_factory=set)  # hashes of all texts of dev and test
 
     def pairs(self, name: str) -> Iterator[dict[str, Any]]:
         """The pairs of a split as JSON, each recipe in turn."""
@@ -140,8 +140,6 @@ class _Packing:
             elif leak := self._leak(name, pair.documents, [pair.statement]):
                 self.packed.left_out[f"{recipe_name}: {leak}"] += 1
             else:
-                if name != "train":
-                    self.held_out.update(_hash(text) for text in (pair.statement, *(d.text for d in pair.documents)))
                 taken[kind] += 1
                 self.packed.counts["pairs", name, pair.lang, f"{recipe_name}: {pair.kind.split(':')[0]}"] += 1
                 yield pair_to_json(pair) | {"meta": metas[pair.example, pair.lang]}
@@ -173,8 +171,9 @@ class _Packing:
                 yield example
 
     def _leak(self, name: str, documents: Iterable[Document], statements: Iterable[str]) -> str | None:
-        """What of training data stands in dev or test."""
+        """What of training data stands in dev or test, whose own texts are noted."""
         if name != "train":
+            self.held_out.update(_hash(text) for text in (*statements, *(document.text for document in documents)))
             return None
         if any(_hash(document.text) in self.held_out for document in documents):
             return "document in dev or test"

@@ -16,7 +16,10 @@ from omegaconf import DictConfig, OmegaConf
 from citeverifier.commands import verifier_configs  # noqa: F401  (makes the published metrics' names known)
 from citeverifier.evaluation.reporting.plain import write_json
 from citeverifier.evaluation.reporting.tables import print_table
+from citeverifier.models.checkpoint import model_fingerprint, packaged
+from citeverifier.paths import configs_dir
 from citeverifier.provenance import provenance
+from citeverifier.verifiers.ordinal import latest_checkpoint
 from data_gen.card import dataset_card, publish
 from data_gen.pack import PairRecipe, pack, packed_rows
 from data_gen.questions import read_questions
@@ -105,6 +108,10 @@ def make_tools(config: DictConfig) -> dict[str, Tools]:
 def chains_of(config: DictConfig, tools: Mapping[str, Tools], folder: Path) -> list[Chain]:
     """The pipeline's chains, their stages' files in `folder`; a chain without a path is left out."""
     chains = []
+    pipelines = [config.pipeline, *map(OmegaConf.load, (configs_dir() / "pipeline").glob("*.yaml"))]  # skip fits all
+    known = {stage for each in pipelines for node in each.chains.values() for stage in node.stages} | set(config.steps)
+    if mistyped := set(config.skip) - known:
+        raise ValueError(f"skip: expected some of {', '.join(sorted(known))}, got {', '.join(sorted(mistyped))}")
     for name, node in config.pipeline.chains.items():
         if node.data.path is None:
             continue
@@ -136,6 +143,14 @@ def _stage(config: DictConfig, name: str, path: Path, tools: Mapping[str, Tools]
     if config.dry_run and name == "source":
         step["statements"] = True  # stand-ins for what an LLM would write
     settings = {**step, "seed": config.seed, "splits": dict(config.splits)}
-    verifier: Any = OmegaConf.to_container(config.verifier)
     make = instantiate({**step, "_partial_": True}, _convert_="all")
-    return Stage(name, path, make, tools[llm], settings, verifier)
+    return Stage(name, path, make, tools[llm], settings, functools.partial(_verifier, config))
+
+
+def _verifier(config: DictConfig) -> dict[str, Any]:
+    """The verifier's settings, a model by its files' hash: what a path (null: the last trained) holds changes."""
+    settings: Any = OmegaConf.to_container(config.verifier)
+    if "path" in settings:
+        path = settings["path"] or latest_checkpoint()
+        settings["path"] = model_fingerprint(str(packaged(path) or path), None)
+    return dict(settings)

@@ -17,6 +17,7 @@ from pathlib import Path
 from citeverifier.records import Example, RecordError, Statement
 from data_gen.checks import same_words
 from data_gen.step import Outcome, Step, Tools, drop, keep, one_by_one
+from data_gen.translate import said
 
 DECISIONS = ("accepted", "corrected", "rejected")
 COLUMNS = (
@@ -89,6 +90,7 @@ def _cells(path: Path) -> list[Row]:
         sheet = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise RecordError(f"{path}: expected UTF-8, got another encoding; save the sheet as CSV UTF-8") from None
+    csv.field_size_limit(2**31 - 1)  # a cell holds whole documents
     rows = csv.DictReader(io.StringIO(sheet, newline=""), delimiter=max(",;\t", key=sheet.partition("\n")[0].count))
     missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
     if missing:
@@ -135,10 +137,11 @@ def by_people(tools: Tools, *, file: str | None = None) -> Step:
                     counts["statement not accepted in the other language"] += lost
                 statements = tuple(kept[number] for number in common)
                 if any(statement.citations for statement in statements):
-                    said = [decisions.get((example.id, example.lang, number), {}) for number in common]
-                    entries = [{name: row.get(name) for name in ("decision", "reviewer", "time")} for row in said]
+                    rows = [decisions.get((example.id, example.lang, number), {}) for number in common]
+                    entries = [{name: row.get(name) for name in ("decision", "reviewer", "time")} for row in rows]
                     meta = {**example.meta, "review": entries}
-                    yield keep(replace(example, statements=statements, meta=meta), counts=counts)
+                    answer = said(statements) if example.answer == said(example.statements) else example.answer
+                    yield keep(replace(example, statements=statements, answer=answer, meta=meta), counts=counts)
                 else:
                     yield drop("no accepted statement", None, counts)
 
@@ -161,7 +164,8 @@ def _accepted(example: Example, decisions: Mapping[StatementKey, Row]) -> tuple[
             if corrupted is not None and same_words(text, corrupted):
                 counts["twin: unchanged by the reviewer's correction"] += 1
                 corrupted = None
-            kept[number] = replace(statement, text=text, corrupted=corrupted)
+            span = statement.span if text == statement.text else None
+            kept[number] = replace(statement, text=text, corrupted=corrupted, span=span)
         elif decision == "accepted":
             kept[number] = statement
     return kept, counts

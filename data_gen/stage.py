@@ -130,7 +130,7 @@ def file_hash(path: str | Path) -> str | None:
 class Stage:
     """One stage of a chain: its name and file, what makes its step, and the settings that its file depends on.
 
-    `verifier`: the settings of the verifier, on which the files of steps that judge depend, too.
+    `verifier`: gives the settings of the verifier, on which the files of steps that judge depend, too.
     """
 
     name: str
@@ -138,7 +138,7 @@ class Stage:
     make: Callable[[Tools], Step]
     tools: Tools
     settings: Mapping[str, Any]
-    verifier: Mapping[str, Any]
+    verifier: Callable[[], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def run_chain(chain: Chain, *, dry: bool = False) -> list[Tally]:
         if dry and (step.asks or step.judges):
             tallies += [_planned(stage, step, records)] if step.asks else []
             continue
-        verifier = {"verifier": stage.verifier} if step.judges else {}
+        verifier = {"verifier": stage.verifier()} if step.judges else {}
         settings = {**settings, stage.name: {**stage.settings, **step.made_with, **verifier}}
         _check_settings(stage.path, settings, step)
         tally = run_stage(stage.name, stage.path, records, step)

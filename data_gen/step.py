@@ -166,19 +166,17 @@ def judging(check: Callable[[Example], Checking], tools: Tools, level: str, thre
         raise ValueError(f"level: expected {' or '.join(each.label for each in LEVELS)}, got {level}")
 
     def run(records: Iterator[Example]) -> Iterator[Outcome]:
-        judge = Judge(tools.verifier())
-        least = judge.thresholds[support] if threshold is None else threshold
-
         def answer(asked: Sequence[list[Pair]]) -> list[list[Verdict]]:
             scores = judge.scores([pair for pairs in asked for pair in pairs], support)
             verdicts = (None if reason is not None else value >= least for value, reason in scores)
             return [list(islice(verdicts, len(pairs))) for pairs in asked]
 
         while examples := list(islice(records, BATCH)):
+            judge = Judge(tools.verifier())  # not before: a stage that is whole needs none
+            least = judge.thresholds[support] if threshold is None else threshold
             first, *others = in_step(map(check, examples), answer)
             yield replace(first, cost=judge.cost)
             yield from others
-            judge.cost = Cost()
 
     return Step(run, judges=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,12 @@ def statements(documents: int) -> st.SearchStrategy[Statement]:
     positions = st.lists(position, unique=True, max_size=documents).map(tuple)
     evidence = st.lists(st.builds(Evidence, position, TEXT), max_size=2).map(tuple)
     maybe = st.none() | ANY_TEXT
-    return st.builds(Statement, TEXT, positions, TEXT, maybe, evidence, maybe, positions, maybe)
+
+    def of(cited: tuple[int, ...]) -> st.SearchStrategy[Statement]:
+        altered = st.sampled_from([cited[:i] for i in range(len(cited) + 1)])
+        return st.builds(Statement, TEXT, st.just(cited), TEXT, maybe, evidence, maybe, altered, maybe)
+
+    return positions.flatmap(of)
 
 
 @st.composite
@@ -124,12 +130,22 @@ BAD_EXAMPLES = {
     "a document that is text": (line(EXAMPLE, documents=["Wisła"]), "'documents[0]': expected an object", "'Wisła'"),
     "an empty document": (line(EXAMPLE, documents=[{"text": "  "}]), "'documents[0].text': expected some text", "'  '"),
     "a score that is text": (line(EXAMPLE, documents=[{"text": "a", "score": "9"}]), "a number", "'9'"),
+    "a score that is no number": (
+        line(EXAMPLE, documents=[{"text": "a", "score": math.nan}]),
+        "a finite number",
+        "nan",
+    ),
     "a score that is a truth value": (line(EXAMPLE, documents=[{"text": "a", "score": True}]), "a number", "True"),
     "documents that are text": (line(EXAMPLE, documents="Wisła"), "a list", "'Wisła'"),
     "citation past the end": (with_statement(citations=[2]), "positions below 2", "2"),
     "citation before the start": (with_statement(citations=[-1]), "citations[0]': expected a number from 0", "-1"),
     "citation that is a truth value": (with_statement(citations=[True]), "a whole number", "True"),
     "citation given twice": (with_statement(citations=[1, 1]), "each document once", "[1, 1]"),
+    "altered_in not cited": (
+        with_statement(citations=[0], altered_in=[1]),
+        "'statements[0].altered_in': expected cited documents",
+        "1",
+    ),
     "altered_in past the end": (with_statement(altered_in=[5]), "'statements[0].altered_in': expected", "5"),
     "evidence past the end": (with_statement(evidence=[{"document": 4, "text": "a"}]), "'statements[0].evidence'", "4"),
     "evidence of no document": (with_statement(evidence=[{"text": "a"}]), "evidence[0].document': expected", "nothing"),

@@ -15,6 +15,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from citeverifier.commands.entry import entry
+from citeverifier.data.corpus import digest
 from citeverifier.evaluation.reporting.plain import write_whole
 
 HUB = "hotpotqa/hotpot_qa"
@@ -24,10 +25,13 @@ PROGRAMS = {"python": [sys.executable], "citeverifier": [sys.executable, "-m", "
 def run(config: DictConfig) -> None:
     """Run the steps that have not been run; with `dry_run` print all of them, and what LLM-made data would cost.
 
-    A step that has run leaves its command in `output_dir/steps`. Raises ValueError where a step of `fixed` was run
-    otherwise, SystemExit with the exit code of a step that fails.
+    A step that has run leaves its command in `output_dir/steps`, `review` its file's hash, too. Raises ValueError where
+    a step of `fixed` was run otherwise, SystemExit with the exit code of a step that fails.
     """
     steps = commands(config)
+    said = dict(steps)
+    if "review" in steps:  # the same file may hold more decisions now
+        said["review"] += f" # {digest(Path(config.review))}"
     done = Path(config.output_dir) / "steps"
     names = list(steps)
     for name in names:
@@ -40,7 +44,7 @@ def run(config: DictConfig) -> None:
     print(f"questions: {config.data.path}; benchmark: {config.data.test_path}; output: {config.output_dir}")
     for number, (name, command) in enumerate(steps.items(), 1):
         marker = done / name
-        before = marker.is_file() and marker.read_text(encoding="utf-8") == command
+        before = marker.is_file() and marker.read_text(encoding="utf-8") == said[name]
         print(f"\n[{number}/{len(steps)}] {name}{': was run before' if before else ''}\n{command}", flush=True)
         if config.dry_run:
             if "generator=llm" in command:
@@ -50,7 +54,7 @@ def run(config: DictConfig) -> None:
                 (done / later).unlink(missing_ok=True)
             _call(name, command)
             done.mkdir(parents=True, exist_ok=True)
-            write_whole(marker, command)
+            write_whole(marker, said[name])
     if not config.dry_run:
         print(f"\nthe road is done; page: {config.output_dir}/page/leaderboard.html")
 
@@ -59,9 +63,9 @@ def commands(config: DictConfig) -> dict[str, str]:
     """The steps' command lines by name, in their order; raises ValueError for a size or a step that is not there."""
     if config.size not in config.sizes:
         raise ValueError(f"size: expected one of {', '.join(config.sizes)}, got {config.size!r}")
-    skip = set(config.skip) - ({"review"} if config.review else set())
-    if unknown := skip - set(config.steps):
+    if unknown := set(config.skip) - set(config.steps):
         raise ValueError(f"skip: expected some of {', '.join(config.steps)}, got {', '.join(sorted(unknown))}")
+    skip = set(config.skip) - {"review"} if config.review else {*config.skip, "review"}
     if config.data.path is None:
         config.data = hotpotqa(os.environ)
     for settings in (config.data, config.limit):

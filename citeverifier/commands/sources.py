@@ -57,7 +57,7 @@ _OFFLINE = """Without the hub, train on HotpotQA, fetched where there is a netwo
 
 @dataclass(frozen=True)
 class SourceSpec:
-    """One entry of data.sources: a name or path, its part of the loss, how many pairs at most, loader settings."""
+    """One entry of data.sources: name or path, part of the loss, pairs wanted (whole examples), loader settings."""
 
     data: str
     weight: float = 1.0

@@ -83,7 +83,7 @@ def load(
     """
     records: list[Record]
     if path == "mini":
-        records = list(load_mini("test" if split == "auto" else split, lang))
+        records = list(load_mini("test" if split == "auto" else split, lang)[:rows])
     else:
         if is_hub(path):
             splits = hub_splits(path, hub_name, hub_revision, form)

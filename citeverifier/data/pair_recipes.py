@@ -80,15 +80,17 @@ def ordinal_pairs(
 
     `context_share` of the pairs carry the question and the preceding statements; irrelevant premises draw on documents
     of another group with probability `far_share`. With `cross_lingual`, each statement of an example that is there in
-    two languages also meets the other language's documents (examples of one id must follow each other).
+    two languages also meets the other language's documents, where it cites the same positions in both (examples of one
+    id must follow each other).
     """
     recipe = _Recipe(seed, max_documents, context_share, far_share, _SizeBalance(), _FarDocuments())
     for _, versions in groupby(examples, key=lambda example: example.id):
         aligned = list(versions)
         for example in aligned:
             for source in aligned if cross_lingual else [example]:
-                for number in range(min(len(example.statements), len(source.statements))):
-                    yield from _Builder(recipe, example, source, number).pairs()
+                for number, (own, other) in enumerate(zip(example.statements, source.statements, strict=False)):
+                    if own.citations == other.citations:
+                        yield from _Builder(recipe, example, source, number).pairs()
         for example in aligned:
             recipe.far.add(example)
 

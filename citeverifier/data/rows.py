@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -126,7 +127,7 @@ def read_rows(
         rows = (SourceRow(n, f"{path}, row {n}", row) for n, row in enumerate(parquet_rows(Path(path)), 1))
     else:
         with open_text(Path(path)) as file:
-            is_list = file.read(1) == b"["
+            is_list = file.read(64).removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"["
         rows = _list_rows(Path(path)) if is_list else _line_rows(Path(path))
     for row in rows:
         yield row.check(columns or {})
@@ -179,6 +180,7 @@ def _list_rows(path: Path) -> Iterator[SourceRow]:
 
     number = 0
     with open_text(path) as file:
+        file.seek(len(codecs.BOM_UTF8) if file.read(3) == codecs.BOM_UTF8 else 0)
         try:
             for number, values in enumerate(ijson.items(file, "item", use_float=True), 1):
                 if not isinstance(values, dict):

@@ -127,8 +127,8 @@ class FittingData:
         return examples
 
     def thresholds(self, verifier: Scorer, levels: Sequence[Support] = LEVELS, *, whole: bool = False) -> Fitted:
-        """Those that the verifier brings along, else fitted on dev (`whole`: as in `fit_thresholds`)."""
+        """Those that the verifier brings for all levels, else fitted on dev (`whole`: as in `fit_thresholds`)."""
         brought = verifier.thresholds
-        if self.calibrate or brought is None:
+        if self.calibrate or brought is None or not set(levels) <= brought.keys():
             return fit_thresholds(verifier, self.ask(self.read("dev")), self.source, levels, whole=whole)
         return Fitted({level: DecisionThreshold(at, "brought by the verifier") for level, at in brought.items()})

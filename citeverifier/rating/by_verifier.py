@@ -225,7 +225,7 @@ def edits_of(statement: CitedStatement, grades: Grades, count: int) -> tuple[Edi
     alone = {i: grades[i,] for i in range(count)}
     kept = [i for i in cited if alone[i].level > Support.NONE or _adds(i, cited, others, grades)]
     edits = [Edit("misleading", i) for i in cited if i not in kept]
-    edits += [Edit("misleading", number - 1) for number in statement.dangling]
+    edits += statement.dangling_edits
     single = _surest_first((i for i in kept if alone[i].level is Support.FULL), alone)
     better = _surest_first((i for i in others if alone[i].level is Support.FULL), alone)
     if not kept:

@@ -219,7 +219,8 @@ def rating_of(entry: Entry) -> float:
 def edits_of(entry: Entry, statement: CitedStatement, count: int) -> tuple[Edit, ...]:
     """Each citation deleted once at most, among those that stand there; each document added once, among the others.
 
-    Of a response with `count` documents; raises RecordError.
+    Dangling numbers, which the LLM is not shown, are misleading. Of a response with `count` documents; raises
+    RecordError.
     """
     listed = entry.get("edits")
     if not isinstance(listed, list):
@@ -240,7 +241,7 @@ def edits_of(entry: Entry, statement: CitedStatement, count: int) -> tuple[Edit,
             edits.append(Edit(kind, number - 1))
     if len({edit.citation for edit in edits}) < len(edits):
         raise RecordError(f"expected one edit a citation, got {_short(listed)}")
-    return tuple(edits)
+    return (*edits, *statement.dangling_edits)
 
 
 def _short(value: Any) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citeverifier.evaluation.reporting.plain import write_json
-from citeverifier.rating.responses import HIGHEST, KINDS, LOWEST, Edit, Read
+from citeverifier.rating.responses import HIGHEST, KINDS, LOWEST, CitedStatement, Edit, Read
 from citeverifier.record_rules import Rule
 from citeverifier.records import RecordError, decode_line, open_text, read_jsonl, read_record
 
@@ -175,7 +175,8 @@ def fit_ratings(
     """Fit on the statements of a rating run that have people's mean rating, and edits: the rater's, or people's own.
 
     Of people's edits each annotator's are a case; those that cannot be made (deleting what is not cited, adding what
-    is) are left out. Raises FileNotFoundError where the folder holds no run, ValueError where it has too few.
+    is) are left out. A dangling number that none of them names counts as misleading, as raters have it. Raises
+    FileNotFoundError where the folder holds no run, ValueError where it has too few.
     """
     rows: list[Any] = list(read_jsonl(run / "ratings.jsonl", lambda row: row))
     statements = [statement for row in rows for statement in row["statements"]]
@@ -183,9 +184,16 @@ def fit_ratings(
     ratings: list[float] = []
     for one in (one for one in statements if one["human"] is not None):
         lists = one["human_edits"] or [] if edits == "people" else [] if one["edits"] is None else [one["edits"]]
-        cited = {*one["citations"], *(number - 1 for number in one["dangling"])}
+        dangling = CitedStatement("", (), tuple(one["dangling"])).dangling_edits
+        cited = {*one["citations"], *(edit.citation for edit in dangling)}
         for listed in lists:
-            made = [edit for row in listed if (edit := Edit(**row)).deletes == (edit.citation in cited)]
+            made = [
+                edit
+                for edit in (Edit(**row) for row in listed)
+                if (edit.citation in cited if edit.deletes else edit.citation not in one["citations"])
+            ]
+            named = {edit.citation for edit in made if edit.deletes}
+            made += [edit for edit in dangling if edit.citation not in named]
             cases.append((len(cited), made))
             ratings.append(one["human"])
     if not cases:

@@ -89,6 +89,11 @@ class CitedStatement:
         """Whether it cites anything, be it no document that exists."""
         return bool(self.citations or self.dangling)
 
+    @property
+    def dangling_edits(self) -> tuple[Edit, ...]:
+        """Each dangling number deleted as misleading; a printed 0 is no position."""
+        return tuple(Edit("misleading", number - 1 if number else None) for number in self.dangling)
+
     def edited(self, edits: Sequence[Edit]) -> CitedStatement:
         """The statement after its edits; those without a document change nothing, dangling numbers go."""
         gone = {edit.citation for edit in edits if edit.deletes}

@@ -35,11 +35,13 @@ def test_the_interval_holds_the_error_of_calibrated_scores() -> None:
 
 def test_each_run_and_level_has_a_row(tmp_path: Path) -> None:
     rows = [
-        {"example": str(i), "level": level, "score": score, "gold": gold}
+        {"example": f"{i}\u2028", "level": level, "score": score, "gold": gold}  # a line's end to some, not to JSON
         for i, (level, score, gold) in enumerate([("full", 0.9, True), ("full", None, True), ("partial", 0.2, False)])
     ]
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "predictions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "run" / "predictions.jsonl").write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+    )
     script = [sys.executable, str(REPOSITORY / "benchmarks" / "calibration.py")]
     shown = subprocess.run([*script, "."], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert "[0.100, 0.100]" in shown.stdout

@@ -100,7 +100,7 @@ def test_an_llm_makes_the_data_of_small(tmp_path: Path, monkeypatch: pytest.Monk
     with ScriptedServer(competent) as server:
         llm = [f"llm.base_url={server.url}", "llm.model=scripted"]
         road = config("size=small", f"output_dir={tmp_path}", *llm, *few, rest)
-        road.asked += " verifier=keyword"
+        road.checked = "verifier=keyword"
         run(road)
         sent = len(server.bodies)
         run(road)
@@ -129,7 +129,8 @@ def test_what_goes_wrong_is_said_and_nothing_is_paid_for_twice(
         url = "http://127.0.0.1:9/v1" if answer is None else server.url
         road = config("size=small", "data.path=mini", f"output_dir={tmp_path}", f"llm.base_url={url}", "llm.model=m",
                       "limit.training=4")  # fmt: skip
-        road.asked += " llm.retries=0 verifier=keyword"
+        road.asked += " llm.retries=0"
+        road.checked = "verifier=keyword"
         road.skip = [step for step in road.steps if step != "training"]
         for _ in range(2):
             if name == "full disk":
@@ -223,6 +224,16 @@ def test_what_follows_a_changed_step_runs_again_and_a_fixed_step_does_not_change
         run(short_steps(tmp_path, a=writes(b), b=writes(b), c=writes(c)))
 
 
+def test_more_decisions_in_the_same_file_are_taken(tmp_path: Path) -> None:
+    sheet, ran = tmp_path / "review.csv", tmp_path / "ran"
+    road = short_steps(tmp_path, review=writes(str(ran)), page=writes(str(ran)))
+    road.review = str(sheet)
+    for decisions, times in (("one", 2), ("one", 2), ("two", 4)):
+        sheet.write_text(decisions)
+        run(road)
+        assert len(ran.read_text()) == times
+
+
 @pytest.mark.parametrize(("size", "review"), [("tiny", "null"), ("small", "reviewed.csv"), ("full", "null")])
 def test_every_command_is_one_that_its_program_takes(size: str, review: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CITEVERIFIER_REAL_DATA", raising=False)
@@ -245,6 +256,7 @@ def test_what_is_asked_for_wrongly() -> None:
         commands(config("size=big", "skip=[]", "data.path=mini"))
     with pytest.raises(ValueError, match=r"skip: expected some of training, .*, got nil"):
         commands(config("skip=[nil]"))
+    assert "review" not in commands(config("size=small", "skip=[nli]", "data.path=mini"))  # without a file
 
 
 def test_a_dry_run_sends_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

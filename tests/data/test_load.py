@@ -49,6 +49,7 @@ def test_the_bundled_set_by_its_name() -> None:
     assert load("mini", "dev", "pl") == load_mini("dev", "pl")
     assert load("mini", None) == load_mini()
     assert load("mini") == load("mini", "auto") == load_mini("test")
+    assert load("mini", rows=3) == load_mini("test")[:3]
 
 
 @pytest.mark.parametrize("form", ["jsonl", "jsonl.gz", "json", "parquet"])
@@ -65,7 +66,8 @@ def test_example_pair_and_hotpotqa_files(form: str, worked_example: Example, pai
             bare = [{key: value for key, value in row.items() if value != {}} for row in rows]  # it has none of these
             pq.write_table(pa.Table.from_pylist(bare), file)
         else:
-            content = (json.dumps(rows) if form == "json" else "\n".join(map(json.dumps, rows))).encode()
+            as_text = f"\ufeff\n {json.dumps(rows)}" if form == "json" else "\n".join(map(json.dumps, rows))
+            content = as_text.encode()
             file.write_bytes(gzip.compress(content) if form.endswith("gz") else content)
         assert load(str(file)) == load(str(file), None) == expected
 

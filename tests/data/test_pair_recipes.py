@@ -207,7 +207,8 @@ def test_counts_of_a_statement(worked_example: Example) -> None:
     lonely = replace(worked_example, statements=(replace(worked_example.statements[0], corrupted=None),))
     assert len(list(ordinal_pairs([lonely]))) == 4
     for citations in ((), (0, 1, 2, 3)):
-        other = replace(worked_example, statements=(replace(worked_example.statements[0], citations=citations),))
+        cites = replace(worked_example.statements[0], citations=citations, altered_in=citations)
+        other = replace(worked_example, statements=(cites,))
         assert list(ordinal_pairs([other])) == []
 
 
@@ -250,6 +251,10 @@ def test_statements_meet_the_documents_of_both_languages() -> None:
     assert min(met.values()) > 0.2 * met.total()
     alone = list(ordinal_pairs(load_mini("dev"), cross_lingual=False))
     assert all(pair.lang == languages[document.text] for pair in alone for document in pair.documents)
+    en, pl = load_mini("dev")[:2]
+    turned = tuple(replace(s, citations=(s.citations[0] + 1,), altered_in=(), evidence=()) for s in pl.statements)
+    apart = ordinal_pairs([en, replace(pl, statements=turned)])  # whose documents do not correspond
+    assert {(pair.lang, languages[pair.documents[0].text]) for pair in apart} == {("en", "en"), ("pl", "pl")}
 
 
 Recipe = Callable[..., Iterator[Pair]]
@@ -287,7 +292,7 @@ def test_the_papers_pairs_come_in_three_equal_kinds() -> None:
         assert interval(pair) == (AT_LEAST_PARTIAL if how == "supported" else NONE)
 
 
-@pytest.mark.parametrize("change", [{"corrupted": None}, {"altered_in": ()}, {"citations": ()}])
+@pytest.mark.parametrize("change", [{"corrupted": None}, {"altered_in": ()}, {"citations": (), "altered_in": ()}])
 def test_a_statement_that_cannot_give_all_three_gives_none(change: dict[str, Any], worked_example: Example) -> None:
     assert len(list(single_document_pairs([worked_example]))) == 3
     changed = replace(worked_example, statements=(replace(worked_example.statements[0], **change),))

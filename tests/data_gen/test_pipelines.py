@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from llm_server import ScriptedServer
+from oracle import Oracle
 from scripted_model import EN, PL, asked, by_llm, competent, rows
 
 from citeverifier.data.load import load
@@ -262,6 +263,23 @@ def test_other_settings_do_not_go_into_what_was_paid_for(pipeline: Run, server: 
     pipeline("pipeline=training", "limit=5", *by_llm(server.url))
     with pytest.raises(ValueError, match=r"answer\.max_words: 400 before, 300 now.*another output_dir"):
         pipeline("pipeline=training", "limit=5", *by_llm(server.url), "steps.answer.max_words=300")
+
+
+def test_a_stage_to_skip_must_be_one(pipeline: Run) -> None:
+    with pytest.raises(ValueError, match=r"skip: expected some of answer, check, .*, got filtr"):
+        pipeline("pipeline=training", "limit=5", "skip=[filtr]")
+
+
+def test_a_verifier_trained_anew_judges_anew(pipeline: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str | None] = []
+    monkeypatch.setattr(Oracle, "__init__", lambda self, path: loaded.append(path))
+    (tmp_path / "model").mkdir()
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs" / "latest").write_text(str(tmp_path / "model"))
+    for weights, times in (("first", 1), ("first", 1), ("second", 2)):
+        (tmp_path / "model" / "model.safetensors").write_text(weights)
+        pipeline("pipeline=training", "limit=5", "lang=en", "verifier._target_=oracle.Oracle", "+verifier.path=null")
+        assert len(loaded) == times  # a run that is there loads none
 
 
 def test_local_stages_are_made_anew_with_other_settings(pipeline: Run) -> None:

@@ -14,7 +14,7 @@ import pytest
 from oracle import Oracle
 from scripted_model import examples, tools
 
-from citeverifier.records import Example, RecordError, Statement
+from citeverifier.records import Document, Example, RecordError, Statement
 from citeverifier.text.words import normalise
 from citeverifier.verifiers.keyword import Keyword
 from data_gen.card import publish
@@ -22,8 +22,9 @@ from data_gen.checks import in_language, is_refusal, json_object, lost_numbers, 
 from data_gen.corrupt import by_rules, compared
 from data_gen.filter import by_verifier
 from data_gen.nearest import distinct, from_nearest_questions, nth_nearest
+from data_gen.pack import pack
 from data_gen.questions import read_questions, usable
-from data_gen.review import read_review, write_review
+from data_gen.review import COLUMNS, by_people, read_review, write_review
 from data_gen.stage import Tally, run_stage
 from data_gen.step import Tools, keep, one_by_one, split, without_twin
 
@@ -169,6 +170,16 @@ def test_negatives_that_support_a_statement_are_left_out(tmp_path: Path, through
     assert kept.documents == (*asking.documents, doubled)
 
 
+def test_training_data_holds_no_document_of_a_dev_example(tmp_path: Path) -> None:
+    dev, clash, fine = list({e.group: e for e in examples(200)}.values())[:3]
+    clash = replace(clash, documents=(*clash.documents, dev.documents[-1]))
+    records = [replace(e, meta={"split": name}) for e, name in ((dev, "dev"), (clash, "train"), (fine, "train"))]
+    file = tmp_path / "s.jsonl"
+    run_stage("s", file, records, one_by_one(keep))
+    packed = pack({"main": file}, tmp_path, recipes={}, examples=True, max_examples=None, shares=tools().shares)
+    assert packed.left_out == {"examples: document in dev or test": 1}
+
+
 def test_documents_cut_off_half_way_are_made_anew(tmp_path: Path) -> None:
     file = tmp_path / "d.jsonl"
     records = [e for example in examples(10) for e in (example, replace(example, id=f"{example.id}-again"))]
@@ -205,6 +216,38 @@ def test_a_bad_review_names_its_row(row: str, said: str, tmp_path: Path) -> None
     file.write_text(file.read_text(encoding="utf-8-sig") + row + "\n", encoding="utf-8")
     with pytest.raises(RecordError, match=rf"review\.csv, row 2: {said}"):
         read_review(file)
+
+
+def reviewed(folder: Path, example: Example, *decided: dict[str, str]) -> str:
+    file = folder / "review.csv"
+    write_review(file, [example])
+    with file.open(encoding="utf-8-sig", newline="") as sheet:
+        rows = [
+            row | {"reviewer": "Ala", "time": "now"} | own
+            for row, own in zip(csv.DictReader(sheet), decided, strict=True)
+        ]
+    with file.open("w", encoding="utf-8", newline="") as sheet:
+        writer = csv.DictWriter(sheet, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    return str(file)
+
+
+def test_what_people_change_leaves_nothing_stale(tmp_path: Path, through: Through) -> None:
+    statements = tuple(
+        Statement(text, (0,), span=text[:3]) for text in ("One is here.", "Two is here.", "Six is here.")
+    )
+    example = replace(examples(1)[0], statements=statements, answer="One is here. Two is here. Six is here.")
+    new = {"decision": "corrected", "corrected_text": "Ten is here."}
+    file = reviewed(tmp_path, example, {"decision": "accepted"}, {"decision": "rejected"}, new)
+    _, [kept] = through(by_people(tools(), file=file), [example])
+    assert kept.answer == "One is here. Ten is here."
+    assert [statement.span for statement in kept.statements] == ["One", None]
+
+
+def test_long_documents_come_back_from_review(tmp_path: Path) -> None:
+    long = replace(examples(1)[0], documents=(Document("", "word " * 40_000),), statements=(Statement("A b.", (0,)),))
+    assert len(read_review(reviewed(tmp_path, long, {"decision": "accepted"}))) == 1
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

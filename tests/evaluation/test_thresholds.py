@@ -105,6 +105,16 @@ def test_a_verifier_s_own_thresholds_hold_unless_told_otherwise(pairs: list[Pair
     assert bool(verifier.asked) is calibrate
 
 
+def test_thresholds_brought_for_one_level_are_not_enough_for_two(pairs: list[Pair]) -> None:
+    class Brings(ByHand):
+        thresholds = MappingProxyType({PARTIAL: 0.4})  # type: ignore[assignment]
+
+    data = FittingData("dev", lambda role: pairs, build=list, ask=dev_questions)
+    verifier = Brings(lambda pair, level: float(pair.support_min or 0) / 2)
+    assert data.thresholds(verifier).thresholds.keys() == {PARTIAL, FULL}
+    assert data.thresholds(verifier, [PARTIAL]).thresholds[PARTIAL].source == "brought by the verifier"
+
+
 def test_a_dry_run_fits_nothing_and_counts_what_it_would_ask(pairs: list[Pair]) -> None:
     class Dry(ByHand):
         dry_run = True

@@ -79,9 +79,9 @@ def test_edits(name: str) -> None:
 
 
 def test_numbers_that_name_no_document_mislead() -> None:
-    statement = CitedStatement("S.", (0,), dangling=(7,))
+    statement = CitedStatement("S.", (0,), dangling=(7, 0))
     found = by_verifier.edits_of(statement, grades([F, N], {(0, 1): F}), 2)
-    assert found == (Edit("misleading", 6),)
+    assert found == (Edit("misleading", 6), Edit("misleading", None))
     assert statement.edited(found) == CitedStatement("S.", (0,))
 
 

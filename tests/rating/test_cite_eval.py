@@ -106,7 +106,7 @@ def test_the_ensemble_of_rating_and_edit_dist(tmp_path: Path, coefficients: str)
     assert bad.ratings["ensemble"] == pytest.approx(1.1)
     dangling = replace(one, statements=tuple(replace(statement, dangling=(14,)) for statement in one.statements))
     _, bad = rate_one(tmp_path / "b", dangling, coefficients=coefficients)
-    assert bad.ratings["edit_dist"] == pytest.approx((1 + 2 + 5) / 3), "[14] stays, as in fitting"
+    assert bad.ratings["edit_dist"] == pytest.approx((1 + 1 + 2) / 3), "[14] misleads, though no LLM sees it"
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,7 @@ def test_edits_of_the_rater_or_of_people(whose: Any, redundant: float | None, tm
         {"citations": [0], "edits": [bad], "human": 1.0, "human_edits": []},
         {"citations": [0], "edits": [bad], "human": None, "human_edits": [[bad]]},
         {"citations": [], "dangling": [14], "edits": [no_document], "human": 1.0, "human_edits": [[no_document]]},
+        {"citations": [], "dangling": [0], "edits": [], "human": 1.0, "human_edits": [[]]},
     ]
     (tmp_path / "ratings.jsonl").write_text(json.dumps({"statements": [{"dangling": [], **row} for row in rows]}))
     fitted: Any = fit_ratings(tmp_path, "edit_dist", whose)

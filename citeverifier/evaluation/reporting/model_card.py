@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from citeverifier.evaluation.reporting.tables import columns_of, markdown, runs_tables
+from citeverifier.evaluation.reporting.tables import columns_of, in_cell, markdown, runs_tables
 from citeverifier.models.checkpoint import PACKAGE, CheckpointConfig
 from citeverifier.records import Document, Pair
 from citeverifier.text.rendering import CONTEXT_SEPARATOR, render_pair
@@ -52,7 +52,7 @@ def model_card(
         late=config.shape == "late_interaction", delta=_value(config.delta),
         partial=_value(config.thresholds["partial"]), full=_value(config.thresholds["full"]),
         results=_results(results), separator=CONTEXT_SEPARATOR, base_model=_shown(config.base_model),
-        rendered=[_in_cell(text) for text in render_pair(EXAMPLE, context=config.reads_context)],
+        rendered=[in_cell(text) for text in render_pair(EXAMPLE, context=config.reads_context)],
         provenance={"wandb": None, "citeverifier": None} | (report.get("provenance") or {}), data=_data(report["data"]),
     )  # fmt: skip
 
@@ -114,11 +114,6 @@ def _results(results: Sequence[Mapping[str, Any]]) -> str:
             with_data = [[*of, *row[1:]] for of, row in zip(data, rows, strict=True)]
             parts += [f"### {title}", markdown(["data", "sha256", *header[1:]], with_data)]
     return "\n\n".join(parts) + "\n"
-
-
-def _in_cell(text: str) -> str:
-    """A text within a table's cell: the bar that Markdown would read is escaped."""
-    return text.replace("\n", "\\n").replace("|", "\\|")
 
 
 def _data(data: Mapping[str, Any]) -> str:

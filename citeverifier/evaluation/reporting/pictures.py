@@ -186,7 +186,7 @@ def plot_settings(path: Path, summary: Mapping[str, Any], predictions: Sequence[
     # Margins by hand, in inches: a layout engine draws the figure two times more, most of what a run takes.
     figure.subplots_adjust(left=0.6 / width, right=1 - 0.15 / width, bottom=0.22, top=0.79, wspace=0.12)
     for axis, (name, part) in zip(axes, settings.items(), strict=True):
-        own = [p for p in predictions if p.score is not None and p.trial.setting.startswith(name)]
+        own = [p for p in predictions if p.score is not None and f"{p.trial.setting}.".startswith(f"{name}.")]
         for gold, colour, label in ((True, TRUE, "should be true"), (False, FALSE, "should be false")):
             scores = [p.score for p in own if p.trial.gold is gold]
             if scores:
@@ -212,15 +212,19 @@ def plot_settings(path: Path, summary: Mapping[str, Any], predictions: Sequence[
 
 
 def plot_reliability(path: Path, predictions: Sequence[Prediction], bins: int = 10) -> None:
-    """A PNG: the share of true trials against the mean score, in bins of equal size, one line a level."""
+    """A PNG: the share of true trials against the mean score, in bins of equal size, one line a level.
+
+    Of decisions folded from several answers the score is no probability: they are left out.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(4.2, 4.2))
     axis = figure.subplots()
     figure.subplots_adjust(left=0.14, right=0.97, bottom=0.12, top=0.97)
     axis.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=1, label="perfectly calibrated")
+    scored = [p for p in predictions if p.score is not None and p.at_default is None]
     for level, colour in zip(LEVELS, (TRUE, FALSE), strict=True):
-        own = sorted((p.score, p.trial.gold) for p in predictions if p.score is not None and p.trial.level == level)
+        own = sorted((p.score, p.trial.gold) for p in scored if p.trial.level == level)
         parts = [part for part in np.array_split(np.array(own, dtype=float).reshape(-1, 2), bins) if len(part)]
         if parts:
             x, y = [part[:, 0].mean() for part in parts], [part[:, 1].mean() for part in parts]

@@ -102,4 +102,6 @@ def _checked(row: Mapping[str, Any]) -> Mapping[str, Any]:
         )
     if not isinstance(row["gold"], bool):
         raise RecordError(f"key 'gold': expected true or false, got {row['gold']!r}")
+    if type(row["score"]) not in (int, float, type(None)):
+        raise RecordError(f"key 'score': expected a number or null, got {row['score']!r}")
     return row

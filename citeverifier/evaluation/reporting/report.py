@@ -83,8 +83,10 @@ def mistakes_table(predictions: Sequence[Prediction]) -> Table:
 
 
 def _distance(prediction: Prediction) -> float:
-    if prediction.score is None or prediction.threshold is None:  # a selection has neither
+    if prediction.score is None:  # a selection has none
         return 0.0
+    if prediction.at_default is not None or prediction.threshold is None:  # the score is not what decided
+        return abs(prediction.score - (not prediction.decision))
     return abs(prediction.score - prediction.threshold)
 
 

@@ -79,12 +79,14 @@ def summarise(
             },
             "default": {"metrics": points(at_default), "intervals": intervals(at_default)},
             "unscored_as_wrong": {"metrics": points(as_wrong)},
-            "thresholds": {name: asdict(threshold) for name, threshold in decided_by.items()},
+            "thresholds": None,
             "cost": _cost(cost, predictions),
             "audit": audit,
             "display": display_of(scheme),
         }
     )
+    # not rounded: one just above 1 says never, and one of 3e-8 is not 0
+    summary["thresholds"] = {name: asdict(threshold) for name, threshold in decided_by.items()}
     details = scheme.details(records, predictions)
     return summary | ({"details": plain(details)} if details else {})
 

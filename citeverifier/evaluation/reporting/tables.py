@@ -9,6 +9,7 @@ from citeverifier.evaluation.schemes.base import QUALITY, MetricColumn, Table, v
 
 _NEED_BOTH = ("f1", "auroc", "macro_f1")  # metrics that need trials of both classes
 _LEVELS = ("partial", "full")
+_AS_IT_IS: Any = {"markup": False, "emoji": False}  # of a console: "my [v2]" and ":key:" are names like others
 Rows = tuple[list[str], list[list[str]]]  # header, rows
 
 
@@ -98,8 +99,12 @@ def _values(columns: Sequence[MetricColumn], metrics: Mapping[str, Any], interva
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; a cell may hold anything."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    escaped = ([cell.replace("\n", "\\n").replace("|", "\\|") for cell in row] for row in rows)
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in escaped)])
+    return "\n".join([*lines, *("| " + " | ".join(map(in_cell, row)) + " |" for row in rows)])
+
+
+def in_cell(text: str) -> str:
+    """A text within a table's cell: what Markdown would read as its end is escaped."""
+    return text.replace("\n", "\\n").replace("|", "\\|")
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -112,5 +117,5 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
         table.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(value.replace(" [", "\n[") for value in row))
-    needed = Console(width=1000).measure(table).maximum
-    Console(width=max(Console().width, needed)).print(table, crop=False)
+    needed = Console(width=1000, **_AS_IT_IS).measure(table).maximum
+    Console(width=max(Console().width, needed), **_AS_IT_IS).print(table, crop=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -69,6 +70,19 @@ def test_a_panel_a_setting(worked_example: Example, tmp_path: Path) -> None:
     assert painted(tmp_path / "false.png", FALSE, alpha=0.75) > 500
 
 
+def test_settings_that_begin_alike_have_panels_of_their_own(
+    worked_example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predictions, summary = evaluate(Merged(), [worked_example], spread)
+    names = ["QA", "QA.long", "QA-long", "QA-long", "QA-long"]
+    renamed = [replace(p, trial=replace(p.trial, setting=n)) for p, n in zip(predictions, names, strict=True)]
+    drawn: list[int] = []
+    monkeypatch.setattr("matplotlib.axes.Axes.hist", lambda self, scores, **how: drawn.append(len(scores)))
+    part = next(iter(summary["settings"].values()))
+    plot_settings(tmp_path / "settings.png", {"settings": {"QA": part}}, renamed)
+    assert sum(drawn) == 2
+
+
 def test_reliability_has_a_line_a_level_of_the_scores(
     worked_example: Example, pairs: list[Pair], tmp_path: Path
 ) -> None:
@@ -83,6 +97,9 @@ def test_reliability_has_a_line_a_level_of_the_scores(
     ]
     assert [shown[:2] for shown in (merged, separate[0], both)] == [(False, True), (True, False), (True, True)]
     assert separate[0] == separate[1] != separate[2], "the same scores draw the same, others not"
+    folded = [replace(p, at_default=True) for p in evaluate(Pairs(), pairs, spread)[0]]
+    plot_reliability(tmp_path / "folded.png", folded)
+    assert painted(tmp_path / "folded.png", TRUE) == 0, "their scores are no probabilities"
 
 
 def test_unscored_runs_still_get_their_pictures(worked_example: Example, tmp_path: Path) -> None:

@@ -107,6 +107,7 @@ def test_what_was_asked_is_hashed_and_not_what_was_said(file: Path, key: str, va
     [
         (lambda rows: rows[1].pop("decision"), ":2: expected a prediction with keys .* none of decision"),
         (lambda rows: rows[3].update(gold=None), ":4: key 'gold': expected true or false, got None"),
+        (lambda rows: rows[0].update(score="x"), ":1: key 'score': expected a number or null, got 'x'"),
     ],
 )
 def test_bad_lines_are_named(file: Path, change: Callable[[list[dict[str, Any]]], Any], message: str) -> None:

@@ -124,6 +124,12 @@ def test_wrong_decisions_worst_first_false_support_before_what_was_missed() -> N
     assert told[0][2:4] == ["Statement 1.", "Vistula: It is long."]
 
 
+def test_folded_decisions_by_what_their_scores_say() -> None:
+    wrong = [replace(prediction(n, score, gold=gold), threshold=0.9, at_default=True) for n, (score, gold) in enumerate(
+        [(0.5, False), (0.95, False), (0.4, True), (0.1, True)])]  # fmt: skip
+    assert [row[-1] for row in rows(wrong)] == ["t01", "t00", "t03", "t02"]
+
+
 def test_a_statement_once_and_not_too_many() -> None:
     told = rows([prediction(n, 0.5 + n / 100, gold=False, statement=f"Statement {n // 2}.") for n in range(4 * MOST)])
     assert [row[2] for row in told] == [f"Statement {n}." for n in reversed(range(MOST, 2 * MOST))]

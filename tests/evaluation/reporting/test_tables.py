@@ -150,6 +150,12 @@ def test_a_narrow_console_cuts_nothing(
     assert [value.strip() for value in values.strip("│").split("│")] == [entry.split(" [")[0] for entry in rows[1]]
 
 
+def test_signs_of_markup_are_signs(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table("title [/v2]", ["name [b]"], [["my[v2] :key:"]])
+    printed = capsys.readouterr().out
+    assert all(text in printed for text in ("title [/v2]", "name [b]", "my[v2] :key:"))
+
+
 def test_support_levels_stand_in_tables_of_their_own(pairs: list[Pair]) -> None:
     interval = {"support_min": Support.NONE, "support_max": Support.PARTIAL}
     below = [replace(pair, id=f"{pair.id}-below", **interval) for pair in pairs]
