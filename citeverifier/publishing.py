@@ -131,6 +131,7 @@ def plan_push(
 
     Raises ValueError or FileNotFoundError where the folder holds no finished checkpoint, or something pickled.
     """
+    tag = None if tag is None else str(tag)  # YAML reads 2 as a number
     check_names(repo_id, tag)
     files = _for_other_programs(folder)
     runs, left_out = _results(folder, repo_id, results)

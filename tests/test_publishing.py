@@ -213,7 +213,7 @@ def test_without_a_token_or_offline_nothing_is_asked(
     [
         (Repo(private=True), False, r"exists and is private, expected public; .* or push without --public"),
         (Repo(private=False), True, r"exists and is public, expected private; .* or push with --public"),
-        (Repo(private=True, tags={"v1": "0" * 40}), True, "has a tag v1 already; nothing was sent"),
+        (Repo(private=True, tags={"2": "0" * 40}), True, "has a tag 2 already; nothing was sent"),
     ],
 )
 def test_another_visibility_and_a_tag_that_is_taken_are_seen_before_anything_is_sent(
@@ -221,7 +221,7 @@ def test_another_visibility_and_a_tag_that_is_taken_are_seen_before_anything_is_
 ) -> None:
     hub.repos[REPO] = there
     with pytest.raises(PushError, match=message):
-        push(plan_push(folder, REPO, private=private, tag="v1"))
+        push(plan_push(folder, REPO, private=private, tag=2))  # type: ignore[arg-type]  # as YAML reads it
     assert there.commits == []
 
 

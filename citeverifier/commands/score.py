@@ -293,10 +293,8 @@ def _build(verifier: str, model: str | None, settings: Sequence[str]) -> Any:
 
 
 def _described(job: ScoreJob, verifier: Any) -> dict[str, Any]:
-    from citeverifier.verifiers.cache import fingerprint_of
-
     return {
-        "verifier": verifier.name, "fingerprint": fingerprint_of(verifier), "level": job.level.label,
+        "verifier": verifier.name, "fingerprint": verifier.fingerprint, "level": job.level.label,
         "threshold": job.threshold, "lang": job.lang, "version": citeverifier.__version__,
     }  # fmt: skip
 

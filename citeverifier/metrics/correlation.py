@@ -21,9 +21,12 @@ def pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Pearson's r of two (n,) arrays, (r,). `x` and `y` may be (r, n): other values in each resample."""
     total = weights.sum(axis=1)
     a, b = (_centred(values, weights, total) for values in (x, y))
-    variance = (weights * a * a).sum(axis=1) * (weights * b * b).sum(axis=1)
-    near = 1e-12 * total**2  # what is left of a constant
-    return ratio((weights * a * b).sum(axis=1), np.sqrt(np.where(variance > near**2, variance, 0.0)))
+    variances = []
+    for values, centred in ((x, a), (y, b)):
+        variance = (weights * centred**2).sum(axis=1)
+        left = total * (1e-12 * np.abs(values).max(initial=0.0)) ** 2  # of a constant, by rounding
+        variances.append(np.where(variance > left, variance, 0.0))
+    return ratio((weights * a * b).sum(axis=1), np.sqrt(variances[0] * variances[1]))
 
 
 def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:

@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 from citeverifier.models.elsewhere import elsewhere_files
 from citeverifier.models.late_interaction_tokens import HEAD, READER
+from citeverifier.models.onnx_files import ENCODER, HEAD_GRAPH, READER_GRAPH
 from citeverifier.records import LEVELS, RecordError, Support, decode_line, read_record
 from citeverifier.text.rendering import RENDERING
 
@@ -86,7 +87,7 @@ def packaged(package: str, folder: str = "model") -> Path | None:
     """The folder of an installed package that holds weights ("citeverifier-small"), None where it is not installed."""
     module = package.replace("-", "_")
     spec = importlib.util.find_spec(module) if module.isidentifier() else None
-    if spec is None or not spec.submodule_search_locations:
+    if spec is None or spec.origin is None or not spec.submodule_search_locations:  # no origin: any folder is that
         return None
     return Path(next(iter(spec.submodule_search_locations))) / folder
 
@@ -101,11 +102,11 @@ def naming(model: str) -> Iterator[None]:
         raise kind(f"{model}: expected a model's folder or a hub id that can be reached, got: {error}") from error
 
 
-def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = False) -> Any:
+def load_tokenizer(path: str, max_length: int | None, trust_remote_code: bool = False, revision: str = "main") -> Any:
     """A fast tokenizer without built-in truncation and padding (some are saved with 128), its limit set."""
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=trust_remote_code)
+    tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=trust_remote_code, revision=revision)
     if not tokenizer.is_fast:
         raise ValueError(f"{path}: expected a fast tokenizer (tokenizer.json), got {type(tokenizer).__name__}")
     tokenizer.backend_tokenizer.no_truncation()
@@ -131,7 +132,7 @@ def bare_tokenizer(folder: Path) -> Any:
 def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: CheckpointConfig) -> None:
     """Write a folded model as a checkpoint folder. `model` is a classifier, or a `LateInteraction`.
 
-    What an earlier checkpoint there had and this one lacks (head, reader, modules.json, *.py) is removed.
+    What an earlier checkpoint there had and this one lacks (head, reader, graphs, modules.json, *.py) is removed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     late = config.shape == "late_interaction"
@@ -144,7 +145,7 @@ def save_checkpoint(folder: Path, model: Any, tokenizer: Any, config: Checkpoint
         body.config.sentence_transformers = {"activation_fn": "torch.nn.modules.activation.Sigmoid"}
     setattr(body.config, SECTION, json.loads(json.dumps(asdict(config))))
     body.save_pretrained(folder)
-    for name in (HEAD, READER, *elsewhere_files()):
+    for name in (HEAD, READER, ENCODER, HEAD_GRAPH, READER_GRAPH, *elsewhere_files()):
         (folder / name).unlink(missing_ok=True)
     if late:
         model.save_parts(folder)
@@ -189,10 +190,12 @@ def read_config(path: str | Path) -> CheckpointConfig:
 
 def local_folder(path: str) -> Path:
     """The folder of a checkpoint given as a folder, an installed package, or a hub id, which is fetched or cached."""
-    if Path(path).is_dir():
-        return Path(path)
-    if (folder := packaged(path)) is not None:
+    folder, package = Path(path), packaged(path)
+    # a folder that has a package's name and no model, such as that of its source, does not hide the package
+    if (folder / "config.json").is_file() or (folder.is_dir() and package is None):
         return folder
+    if package is not None:
+        return package
     if path.startswith((".", "/")) or path.count("/") != 1:
         raise FileNotFoundError(f"no checkpoint in {path}: no such folder or package, and not a hub id (org/name)")
     from huggingface_hub import snapshot_download
@@ -203,11 +206,12 @@ def local_folder(path: str) -> Path:
 
 
 def files_fingerprint(folder: str | Path, *settings: object) -> str:
-    """A hash of a model folder's files and of the settings that scores depend on, besides them."""
+    """A hash of a model folder's files, its modules for sentence-transformers too, and of the settings that count."""
     digest = hashlib.sha256(repr(settings).encode())
-    for file in sorted(Path(folder).iterdir()):
+    root = Path(folder)
+    for file in sorted((*root.iterdir(), *root.glob("[0-9]_*/**/*"))):  # runs of eval.py may lie in other folders
         if file.suffix in _MODEL_FILES:
-            digest.update(file.name.encode())
+            digest.update(file.relative_to(root).as_posix().encode())
             with file.open("rb") as opened:
                 digest.update(hashlib.file_digest(opened, "sha256").digest())
     return digest.hexdigest()

@@ -83,13 +83,14 @@ def margin_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
 
     Returns:
         (n,) for a fully supported pair the mean softplus(1 - (its logit - the other's)) over the pairs of its example
-        that are certainly below full, 0 where there are none and for all other pairs; in float32.
+        that are certainly below full and have a weight, 0 where there are none and for all other pairs; in float32.
     """
     from torch.nn.functional import softplus
 
     z = logits.reshape(-1).float()
     low, high, weight, _, example = labels[:, :5].float().unbind(dim=1)
-    compared = ((low == 2)[:, None] & (high < 2)[None, :] & (example[:, None] == example[None, :])).float()
+    below = (high < 2) & (weight > 0)
+    compared = ((low == 2)[:, None] & below[None, :] & (example[:, None] == example[None, :])).float()
     distances = softplus(1 - (z[:, None] - z[None, :])) * compared
     means: torch.Tensor = weight * distances.sum(dim=1) / compared.sum(dim=1).clamp(min=1)
     return means

@@ -7,6 +7,7 @@ compared, and how a reader reads them. No torch here.
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,28 +58,34 @@ class Encoded:
 
 
 class VectorCache:
-    """What was encoded by key, the least recently used dropped first once it takes more than `limit` bytes."""
+    """What was encoded by key, the least recently used dropped first once it takes more than `limit` bytes.
+
+    Several threads may ask.
+    """
 
     def __init__(self, limit: int) -> None:
         self.limit, self.held = limit, 0
         self._known: OrderedDict[Any, Sequence[Encoded]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._known)
 
     def get(self, key: Any) -> Sequence[Encoded] | None:
         """The vectors of a key, None where they are not known."""
-        vectors = self._known.get(key)
-        if vectors is not None:
-            self._known.move_to_end(key)
-        return vectors
+        with self._lock:
+            vectors = self._known.get(key)
+            if vectors is not None:
+                self._known.move_to_end(key)
+            return vectors
 
     def put(self, key: Any, vectors: Sequence[Encoded]) -> None:
         """Keep the vectors of a key; another thread may have encoded it, too."""
-        self.held += _bytes(vectors) - _bytes(self._known.get(key, ()))
-        self._known[key] = vectors
-        while self.held > self.limit and len(self._known) > 1:
-            self.held -= _bytes(self._known.popitem(last=False)[1])
+        with self._lock:
+            self.held += _bytes(vectors) - _bytes(self._known.get(key, ()))
+            self._known[key] = vectors
+            while self.held > self.limit and len(self._known) > 1:
+                self.held -= _bytes(self._known.popitem(last=False)[1])
 
 
 def _bytes(vectors: Sequence[Encoded]) -> int:

@@ -32,7 +32,8 @@ class Batches:
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.budget = TOKEN_BUDGET.get(device.type, TOKEN_BUDGET["cpu"])
-        self.workers = min(WORKERS, torch.get_num_threads()) if device.type == "cpu" else 1
+        self.threads = torch.get_num_threads()  # not asked again: while another runs, it has set fewer
+        self.workers = min(WORKERS, self.threads) if device.type == "cpu" else 1
 
     def run(self, lengths: Sequence[int], forward: Callable[[list[int]], None]) -> None:
         """`forward` on the positions of each batch; raises torch.OutOfMemoryError where one row alone is too much."""
@@ -77,10 +78,9 @@ class Batches:
         if self.workers == 1 or len(batches) == 1:
             yield from ((batch, _fits(batch, forward)) for batch in batches)
             return
-        threads = torch.get_num_threads()
 
         def alone(batch: list[int]) -> bool:
-            torch.set_num_threads(max(1, threads // self.workers))
+            torch.set_num_threads(max(1, self.threads // self.workers))
             with torch.inference_mode():  # a thread's own
                 return _fits(batch, forward)
 
@@ -88,7 +88,7 @@ class Batches:
             with ThreadPoolExecutor(self.workers) as pool:
                 yield from zip(batches, pool.map(alone, batches), strict=True)
         finally:
-            torch.set_num_threads(threads)  # threads to come begin with the number set last
+            torch.set_num_threads(self.threads)  # threads to come begin with the number set last
 
 
 def _fits(batch: list[int], forward: Callable[[list[int]], None]) -> bool:

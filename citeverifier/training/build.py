@@ -26,7 +26,7 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
     """(model, tokenizer) for a run, in float32, from the backbone's weights."""
     backbone = options.backbone
     path = backbone_path(backbone.name)
-    common = {"revision": backbone.revision or "main", "trust_remote_code": backbone.trust_remote_code}
+    common: dict[str, Any] = {"revision": backbone.revision or "main", "trust_remote_code": backbone.trust_remote_code}
     loading: dict[str, Any] = {
         **common,
         "dtype": torch.float32,
@@ -40,16 +40,18 @@ def build_model(options: TrainingOptions) -> tuple[Any, Any]:
         raise ValueError(f"training.reader: expected model=late_interaction, got {options.shape}")
     if options.max_length > limit:
         raise ValueError(f"max_length: expected at most {limit} tokens for {backbone.name}, got {options.max_length}")
-    tokenizer = load_tokenizer(path, options.max_length, backbone.trust_remote_code)
-    if options.shape == "late_interaction":
-        model = _late_interaction(AutoModel.from_pretrained(path, **loading), options)
+    tokenizer = load_tokenizer(path, options.max_length, **common)
+    late = options.shape == "late_interaction"
+    kind: Any = AutoModel if late else AutoModelForSequenceClassification
+    model = kind.from_pretrained(path, **loading, **({} if late else {"num_labels": 1}))
+    if options.dropout is not None:
+        set_dropout(model, options.dropout)  # before LoRA, which has its own
+    if late:
+        model = _late_interaction(model, options)
     else:
-        model = AutoModelForSequenceClassification.from_pretrained(path, num_labels=1, **loading)
         freeze(model.base_model, options.frozen_embeddings, options.frozen_layers)
         if options.lora is not None:
             model = add_lora(model, options.lora, "SEQ_CLS")
-    if options.dropout is not None:
-        set_dropout(model, options.dropout)
     if options.gradient_checkpointing:
         encoder_of(model).gradient_checkpointing_enable({"use_reentrant": False})
     return model, tokenizer

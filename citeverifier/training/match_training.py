@@ -7,6 +7,7 @@ positive document against the negative one. What comes out is an encoder's folde
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import set_seed
 
+from citeverifier.models.checkpoint import SECTION
 from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.models.late_interaction import MeanOfMatches
 from citeverifier.models.late_interaction_tokens import position_limit
@@ -26,7 +28,10 @@ from citeverifier.training.build import build_model, merge_lora
 from citeverifier.training.finished import Trained, finished_before, write_report
 from citeverifier.training.hyperparameters import TrainingOptions
 from citeverifier.training.order import whole_run
+from citeverifier.training.prepared_pairs import prepare
 from citeverifier.training.trainer import VerifierTrainer, pairs_a_step, steps_of
+
+log = logging.getLogger(__name__)
 
 TEMPERATURE = 0.05  # of mean cosines: as if those of twenty tokens were added up
 
@@ -41,7 +46,8 @@ def train_matching(
 ) -> Trained:
     """Train and write the encoder to `options.output_dir`; `dev` has the share of contrasts ranked rightly.
 
-    Raises ValueError for another shape than late interaction, or data without contrasts.
+    Pairs whose statement is too long are left out. Raises ValueError for another shape than late interaction, or data
+    without contrasts.
     """
     if options.shape != "late_interaction":
         raise ValueError(f"model: expected late_interaction, got {options.shape}")
@@ -49,23 +55,30 @@ def train_matching(
         return before
     started = time.perf_counter()
     set_seed(options.seed)
-    contrasts = {"train": contrasts_of(train_pairs), "dev": contrasts_of(dev_pairs)}
+    model, tokenizer = build_model(options)
+    model.head, model.reader = MeanOfMatches(), None
+    inputs = LateInteractionInputs.of(tokenizer, options.max_length, position_limit(model.config), context=False)
+    given = {"train": train_pairs, "dev": dev_pairs}
+    kept = {name: prepare(inputs, pairs, options, reads=False).pairs for name, pairs in given.items()}
+    dropped = len(train_pairs) - len(kept["train"])
+    log.info("training on %d pairs (%d too long, dropped), dev %d", len(kept["train"]), dropped, len(kept["dev"]))
+    contrasts = {name: contrasts_of(pairs) for name, pairs in kept.items()}
     if empty := [name for name, chosen in contrasts.items() if not chosen]:
         raise ValueError(
             f"{' and '.join(empty)}: expected statements with a document that supports them and one that does not, "
             "got none; use pairs=nearest"
         )
-    model, tokenizer = build_model(options)
-    model.head = MeanOfMatches()
-    trainer = matching_trainer(model, tokenizer, options, contrasts["train"], contrasts["dev"])
+    trainer = matching_trainer(model, inputs, options, contrasts["train"], contrasts["dev"])
     ranked_before = trainer.evaluate()["eval_ranked"]
     trainer.run(data or {})
     dev = {"ranked": trainer.evaluate()["eval_ranked"], "ranked_before": ranked_before}
     folder = Path(options.output_dir)
-    trained = Trained(folder, dev, time.perf_counter() - started, throughput=trainer.speed(), verifier=False)
+    trained = Trained(folder, dev, time.perf_counter() - started, dropped, trainer.speed(), verifier=False)
     trained_model = trainer.trained_model()
     if trainer.is_world_process_zero():
-        merge_lora(trained_model, options).encoder.save_pretrained(folder)
+        encoder = merge_lora(trained_model, options).encoder
+        vars(encoder.config).pop(SECTION, None)  # of a verifier that it began as: it is none now
+        encoder.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         write_report(trained, options, trainer.state, data or {}, contrasts=len(contrasts["train"]))
     trainer.accelerator.wait_for_everyone()
@@ -73,10 +86,13 @@ def train_matching(
 
 
 def matching_trainer(
-    model: Any, tokenizer: Any, options: TrainingOptions, train_set: list[Contrast], dev_set: list[Contrast]
+    model: Any,
+    inputs: LateInteractionInputs,
+    options: TrainingOptions,
+    train_set: list[Contrast],
+    dev_set: list[Contrast],
 ) -> Any:
     """The Trainer of a run, ready to train."""
-    inputs = LateInteractionInputs.of(tokenizer, options.max_length, position_limit(model.config), context=False)
     rows = train_set + dev_set
 
     def epoch(number: int) -> list[int]:
@@ -97,7 +113,7 @@ def matching_trainer(
     return VerifierTrainer(
         model,
         options,
-        whole_run(epoch, steps_of(options, len(train_set)) * pairs_a_step(options)),
+        whole_run(epoch, steps_of(options, len(train_set)) * pairs_a_step(options), 1),
         range(len(train_set), len(rows)),
         collate,
         loss,

@@ -11,14 +11,24 @@ RUN = 8  # pairs in a row of one example, at most
 _POOL = 50  # times a batch: what is sorted by length together
 
 
-def whole_run(epoch: Callable[[int], list[int]], count: int) -> list[int]:
-    """`count` positions, epoch after epoch; `epoch(seed)` gives all positions once."""
+def whole_run(epoch: Callable[[int], list[int]], count: int, batch: int) -> list[int]:
+    """`count` positions, epoch after epoch; `epoch(number)` gives all positions once.
+
+    What an epoch leaves over of its last batch waits until a batch of such is full: batches stay of equal length.
+    """
     order: list[int] = []
+    rest: list[int] = []
     number = 0
-    while len(order) < count:
-        order += epoch(number)
+    while len(order) + len(rest) < count:
+        positions = epoch(number)
+        whole = len(positions) // batch * batch
+        order += positions[:whole]
+        rest += positions[whole:]
         number += 1
-    return order[:count]
+        if len(rest) >= batch:
+            order += rest[:batch]
+            rest = rest[batch:]
+    return (order + rest)[:count]
 
 
 def neighbours(pairs: Sequence[Pair]) -> list[list[int]]:

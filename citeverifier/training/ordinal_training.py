@@ -139,14 +139,14 @@ def ordinal_trainer(model: Any, inputs: Any, options: TrainingOptions, train_set
             losses = losses + rows[:, 2] * outputs["token_losses"]
         if options.reader:
             against = contradiction_losses(outputs["contradicted"], rows[:, REFUTED])
-            losses = losses + CONTRADICTION_WEIGHT * against
+            losses = losses + CONTRADICTION_WEIGHT * rows[:, 2] * against
         # num_items_in_batch counts label elements, so many a pair, over all accumulated batches
         return losses.mean() if num_items_in_batch is None else losses.sum() / (num_items_in_batch / rows.shape[1])
 
     return VerifierTrainer(
         model,
         options,
-        whole_run(epoch, steps_of(options, len(train_set.items)) * batch),
+        whole_run(epoch, steps_of(options, len(train_set.items)) * batch, together),
         sorted(range(len(train_set.items), len(items)), key=lambda i: -items[i]["length"]),
         collate,
         loss,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -128,7 +129,7 @@ def training_arguments(options: TrainingOptions, steps: int, best: str) -> Train
         per_device_eval_batch_size=options.batch_size,
         gradient_accumulation_steps=options.gradient_accumulation,
         max_steps=steps,
-        warmup_steps=options.warmup,
+        warmup_steps=math.ceil(options.warmup * steps),  # below 1 it would be a share, from 1 on a number of steps
         lr_scheduler_type="linear",
         train_sampling_strategy="sequential",
         eval_strategy="steps",

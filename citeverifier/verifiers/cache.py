@@ -1,7 +1,7 @@
 """Scores kept across schemes and runs, so that each distinct pair is asked once per level and verifier.
 
-An SQLite file: one row a (verifier fingerprint, level, rendered pair). Only scores are kept; what came out unscored is
-asked again. Rows are committed as they come, so that a run that was stopped goes on where it was.
+An SQLite file: one row a (release, verifier fingerprint, level, rendered pair). Only scores are kept; what came out
+unscored is asked again. Rows are committed as they come, so that a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+import citeverifier
 from citeverifier.cost import Cost
 from citeverifier.records import Pair, Support
 from citeverifier.text.rendering import RENDERING, render_document
@@ -100,7 +101,8 @@ class CachedScorer(WrappedScorer):
 
     def _key(self, pair: Pair, level: Support) -> bytes:
         documents = [render_document(document) for document in pair.documents]
-        asked = [self.scorer.fingerprint, level.label, RENDERING, pair.lang, pair.statement, pair.context, documents]
+        made_by = [citeverifier.__version__, self.scorer.fingerprint, level.label, RENDERING]
+        asked = [*made_by, pair.lang, pair.statement, pair.context, documents]
         return hashlib.sha256(json.dumps(asked, ensure_ascii=False).encode()).digest()
 
 
@@ -109,20 +111,6 @@ def _share(cost: Cost, count: int) -> Cost:
     calls, tokens = cost.calls / count, cost.tokens / count
     money = None if cost.money is None else cost.money / count
     return Cost(cost.seconds / count, calls=calls, tokens=tokens, money=money)  # type: ignore[arg-type]
-
-
-def fingerprint_of(verifier: Any) -> str | None:
-    """What the scores of a verifier, or of those inside it, depend on; None where one does not say."""
-    inner: list[str | None] = []
-
-    def note(scorer: Scorer) -> Scorer:
-        inner.append(fingerprint_of(scorer))
-        return scorer
-
-    if not verifier.wrap(note):
-        kept: str | None = verifier.fingerprint
-        return kept
-    return None if None in inner else hashlib.sha256(repr(inner).encode()).hexdigest()
 
 
 def with_cache(verifier: Any, cache: ScoreCache) -> Any:

@@ -51,7 +51,10 @@ class FittedFloor(Scorer):
             if len({labels[i] for i in decided}) < 2:
                 raise ValueError(f"{self.name}: expected pairs that reach {level.label} and pairs that do not")
             classifier = make_pipeline(self.transformer(), LogisticRegression(max_iter=1000))
-            classifiers[level] = classifier.fit([features[i] for i in decided], [labels[i] for i in decided])
+            try:
+                classifiers[level] = classifier.fit([features[i] for i in decided], [labels[i] for i in decided])
+            except ValueError as error:  # no word comes twice
+                raise ValueError(f"{self.name}: expected more training pairs, got {len(decided)}: {error}") from None
         self._classifiers = classifiers
 
     def score(self, pairs: Sequence[Pair], level: Support) -> Scores:

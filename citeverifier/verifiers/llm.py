@@ -76,7 +76,8 @@ class PromptedScorer(Prompted, Scorer):
             else:
                 values[i] = value
                 without += bool(self.answers(pair)) and reply.probabilities is None
-        return Scores(values, reasons, replace(cost, notes={"without_logprobs": without} if without else {}))
+        noted = {"without_logprobs": without} if without else {}
+        return Scores(values, reasons, replace(cost, notes={**cost.notes, **noted}))
 
     def request(self, pair: Pair, level: Support) -> Request:
         """What is asked about a pair."""

@@ -74,6 +74,8 @@ class Once:
             for position, key in enumerate(new):
                 against = logits.contradicted.get(position, np.nan)
                 known[key] = float(logits.values[position]), logits.reasons.get(position), against
+                if np.isnan(logits.values[position]):  # a server that was out may be back
+                    continue
                 for known_level in (level,) if position in logits.apart else LEVELS:
                     self._known[key, known_level] = known[key]
             while len(self._known) > KNOWN:
@@ -85,7 +87,7 @@ class Once:
     def _key(self, pair: Pair) -> bytes:
         """A hash of what of a pair decides its score: texts themselves would fill a server's memory."""
         context = pair.context if self.context else None
-        decides = (pair.statement, context, *(render_document(document) for document in pair.documents))
+        decides = (pair.lang, pair.statement, context, *(render_document(document) for document in pair.documents))
         return hashlib.blake2b(repr(decides).encode(), digest_size=16).digest()
 
 

@@ -161,6 +161,8 @@ class TopK(TunedSelector):
     name = "top_k"
 
     def __init__(self, scorer: Scorer, k: int = 2) -> None:
+        if k < 0:
+            raise ValueError(f"k: expected 0 or more documents, got {k}")
         super().__init__(scorer, k=float(k))
 
     def candidates(self, scores: Floats) -> Iterable[Mapping[str, float]]:

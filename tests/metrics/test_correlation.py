@@ -59,6 +59,12 @@ def test_what_a_constant_or_one_level_leaves_undefined_is_nan() -> None:
     assert areas == pytest.approx({"fs_ps": 0.0, "fs_ns": math.nan, "ps_ns": math.nan}, nan_ok=True)
 
 
+def test_small_scores_correlate_as_well_as_large_ones() -> None:
+    score = np.random.default_rng(0).random(1000)
+    assert pearson(1e-8 * score, score, np.ones((1, 1000)))[0] == pytest.approx(1.0)
+    assert np.isnan(pearson(np.empty(0), np.empty(0), np.ones((1, 0)))).all()
+
+
 def test_ndcg_by_hand() -> None:
     gain, score = np.array([0.0, 2.0, 1.0]), np.array([0.9, 0.5, 0.1])
     best = 2 / math.log2(2) + 1 / math.log2(3)

@@ -40,7 +40,8 @@ def test_a_checkpoint_leaves_no_file_of_another_shape_before_it(tiny: Any, tmp_p
     backbone = tiny("bert")
     fresh = {file.name for file in tiny_checkpoint(tmp_path / "fresh", backbone, "cross_encoder").iterdir()}
     used = tiny_checkpoint(tmp_path / "used", backbone, "late_interaction")
-    (used / "mine.py").write_text("")
+    for name in ("mine.py", "encoder.onnx", "head.onnx", "reader.onnx"):
+        (used / name).write_text("")
     tiny_checkpoint(used, backbone, "cross_encoder")
     assert {file.name for file in used.iterdir()} == {*fresh, "mine.py"}
 
@@ -98,7 +99,10 @@ def test_a_package_is_found_by_its_name_and_is_the_last_resort(
     (tmp_path / "made_weights" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
+    for name in ("made-weights", "empty"):  # the first as that of its source
+        (tmp_path / name).mkdir()
     assert local_folder("made-weights") == tmp_path / "made_weights" / "model"
+    assert local_folder("empty") == Path("empty")
     monkeypatch.setattr(ordinal, "SHIPPED", "made-weights")
     assert OrdinalVerifier().path == "made-weights"
     (tmp_path / "outputs").mkdir()
@@ -166,5 +170,10 @@ def test_a_fingerprint_is_of_files_and_settings(tmp_path: Path) -> None:
     (tmp_path / "training_args.log").write_text("not the model's")
     assert files_fingerprint(tmp_path, "nli", 512) == first
     assert files_fingerprint(tmp_path, "nli", 256) != first
+    for folder in ("eval", "1_Pooling"):  # a run of eval.py, and a module of sentence-transformers
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "config.json").write_text("{}")
+        assert (files_fingerprint(tmp_path, "nli", 512) == first) == (folder == "eval")
+    first = files_fingerprint(tmp_path, "nli", 512)
     (tmp_path / "model.safetensors").write_bytes(b"Weights")
     assert files_fingerprint(tmp_path, "nli", 512) != first

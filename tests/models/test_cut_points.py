@@ -16,6 +16,7 @@ from citeverifier.models.cut_points import (
     fold_into,
     interval_loss,
     label_rows,
+    margin_loss,
     probability,
 )
 from citeverifier.records import Pair, Support
@@ -46,6 +47,11 @@ def test_interval_loss_is_minus_log_of_the_interval_s_probability(low: int, high
 
 def test_weight_scales_the_loss() -> None:
     assert loss(0.3, 1, 1, weight=2.5) == pytest.approx(2.5 * loss(0.3, 1, 1), rel=1e-6)
+
+
+def test_nothing_stands_above_a_pair_without_weight() -> None:
+    rows = torch.tensor([[2.0, 2, 1, 1, 7], [0, 0, 1, 1, 7], [0, 0, 0, 1, 7]])
+    assert margin_loss(torch.tensor([0.5, -0.5, 9.0]), rows).tolist() == pytest.approx([math.log(2), 0.0, 0.0])
 
 
 def test_with_delta_zero_the_loss_is_binary_cross_entropy_and_exactly_partial_impossible() -> None:

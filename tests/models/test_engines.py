@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +155,29 @@ def test_batches_run_side_by_side_and_leave_the_threads_as_they_were() -> None:
     assert torch.get_num_threads() == threads
 
 
+def test_two_that_run_at_once_leave_the_threads_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = [2]  # of threads, as torch would start them with: the one set last
+    monkeypatch.setattr(torch, "get_num_threads", lambda: numbers[-1])
+    monkeypatch.setattr(torch, "set_num_threads", numbers.append)
+    one, other = Batches(torch.device("cpu")), Batches(torch.device("cpu"))
+    one.budget = other.budget = 8
+    started, finished = threading.Event(), threading.Event()
+
+    def late(batch: list[int]) -> None:
+        started.set()
+        finished.wait(10)
+
+    def early(batch: list[int]) -> None:
+        if not started.is_set():
+            pool.submit(other.run, [4] * 8, late)
+            started.wait(10)
+
+    with ThreadPoolExecutor(1) as pool:
+        one.run([4] * 8, early)
+        finished.set()
+    assert numbers[-1] == 2
+
+
 class Exhausted:
     """Passes on to a model, but has no memory for more than `rows` rows."""
 
@@ -205,4 +230,22 @@ def test_what_two_threads_encode_is_counted_once() -> None:
         cache.put("same", vectors)
     for number in range(9):
         cache.put(number, vectors)
+    assert (cache.held, len(cache)) == (1000, 10)
+
+
+def test_threads_share_what_was_encoded() -> None:
+    cache, vectors = VectorCache(1000), [Encoded(np.zeros(25, dtype=np.float32))]
+
+    def ask(_: int) -> None:
+        for number in range(20_000):
+            if cache.get(number % 11) is None:
+                cache.put(number % 11, vectors)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(ask, range(4)))
+    finally:
+        sys.setswitchinterval(interval)
     assert (cache.held, len(cache)) == (1000, 10)

@@ -10,10 +10,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_models import tiny_checkpoint
+from transformers import AutoTokenizer
 
 from citeverifier.models.late_interaction_tokens import HEAD
 from citeverifier.training.build import attention_of, build_model, build_optimizer, encoder_of
-from citeverifier.training.hyperparameters import Backbone, TrainingOptions
+from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
 
 
 @pytest.fixture
@@ -70,6 +71,26 @@ def test_gradient_checkpointing_works_in_both_shapes(shape: Any, options: Traini
     model.train()
     encoder(input_ids=torch.tensor([[2, 5, 6, 3]])).last_hidden_state.sum().backward()
     assert encoder.encoder.layer[0].attention.self.query.weight.grad is not None
+
+
+@pytest.mark.parametrize("shape", ["late_interaction", "cross_encoder"])
+def test_adapters_keep_their_own_dropout(shape: Any, options: TrainingOptions) -> None:
+    model, _ = build_model(replace(options, shape=shape, dropout=0.1, lora=Lora(dropout=0.25)))
+    rates = {("lora" in name, m.p) for name, m in model.named_modules() if isinstance(m, torch.nn.Dropout)}
+    assert rates == {(True, 0.25), (False, 0.1)}
+
+
+def test_a_revision_is_that_of_the_tokenizer_too(options: TrainingOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    load = AutoTokenizer.from_pretrained
+
+    def note(path: str, revision: str, **settings: Any) -> Any:
+        asked.append(revision)
+        return load(path, **settings)
+
+    monkeypatch.setattr(AutoTokenizer, "from_pretrained", note)
+    build_model(replace(options, backbone=replace(options.backbone, revision="v1")))
+    assert asked == ["v1"]
 
 
 def test_attention_is_chosen_by_device_or_as_told(options: TrainingOptions) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_models import tiny_checkpoint
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import nearest_pairs
+from citeverifier.models.inputs import LateInteractionInputs
 from citeverifier.records import Support
 from citeverifier.training.build import build_model
 from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
@@ -49,12 +51,23 @@ def test_a_trained_encoder_serves_bertscore(tiny: Any, tmp_path: Path) -> None:
     assert again.dev == pytest.approx(trained.dev, abs=1e-6)
 
 
+def test_a_verifier_lends_its_encoder_alone_and_statements_that_are_too_long_are_dropped(
+    tiny: Any, tmp_path: Path
+) -> None:
+    start = tiny_checkpoint(tmp_path / "start", tiny("bert"), "late_interaction", reader=True)
+    long = [replace(pair, statement="river " * 600, statement_id="long") for pair in PAIRS[:2]]
+    trained = train_matching([*long, *PAIRS[:40]], PAIRS[40:60], options(tmp_path / "out", str(start), max_steps=1))
+    assert trained.dropped == 2
+    assert "citeverifier" not in json.loads((trained.folder / "config.json").read_text(encoding="utf-8"))
+
+
 def test_wandb_is_offline_before_dev_is_scored(tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     monkeypatch.delenv("WANDB_MODE")
     logged = options(tmp_path, str(tiny("bert")), report_to_wandb=True)
     contrasts = contrasts_of(PAIRS[:40])
-    matching_trainer(*build_model(logged), logged, contrasts, contrasts)
+    model, tokenizer = build_model(logged)
+    matching_trainer(model, LateInteractionInputs.of(tokenizer, 64, 512, context=False), logged, contrasts, contrasts)
     assert os.environ["WANDB_MODE"] == "offline"
 
 

@@ -43,4 +43,8 @@ def test_it_pads_little_and_mixes_lengths_over_the_run(count: int) -> None:
 
 
 def test_a_whole_run_is_its_epochs_one_after_the_other() -> None:
-    assert whole_run(lambda number: [10 * number, 10 * number + 1, 10 * number + 2], 7) == [0, 1, 2, 10, 11, 12, 20]
+    def epoch(number: int) -> list[int]:
+        return [10 * number, 10 * number + 1, 10 * number + 2]
+
+    assert whole_run(epoch, 7, 1) == [0, 1, 2, 10, 11, 12, 20]
+    assert whole_run(epoch, 9, 2) == [0, 1, 10, 11, 2, 12, 20, 21, 22], "an epoch's last pairs wait for their like"

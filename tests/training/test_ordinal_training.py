@@ -29,8 +29,8 @@ from citeverifier.records import LEVELS, Support
 from citeverifier.training.build import build_model, fitted_to_gpu, trained_head
 from citeverifier.training.finished import REPORT, Trained, last_whole
 from citeverifier.training.hyperparameters import Backbone, Lora, TrainingOptions
-from citeverifier.training.ordinal_training import train
-from citeverifier.training.prepared_pairs import decided
+from citeverifier.training.ordinal_training import ordinal_trainer, train
+from citeverifier.training.prepared_pairs import decided, inputs_for, prepare
 from citeverifier.verifiers.ordinal import OrdinalVerifier
 
 SHAPES = ("late_interaction", "cross_encoder")
@@ -230,6 +230,19 @@ def test_encoder_and_matches_learn_with_the_reader(options: TrainingOptions, lat
     salience = [load_file(each / "head.safetensors")["salience.weight"] for each in (late.folder, folder)]
     assert not torch.equal(*salience)
     assert OrdinalVerifier(str(folder), dtype="float32").config.reader
+
+
+def test_a_pair_without_weight_adds_no_loss(options: TrainingOptions, tiny: Any, tmp_path: Path) -> None:
+    start = tiny_checkpoint(tmp_path / "late", tiny("bert"), "late_interaction", reader=True)
+    asked = replace(options, reader=True, backbone=Backbone(str(start)), max_length=256)
+    model, tokenizer = build_model(asked)
+    inputs = inputs_for(model, tokenizer, asked)
+    same = replace(TRAIN[0], weight=0.0, support_min=Support.NONE, support_max=Support.NONE, kind="x:refutes")
+    prepared = prepare(inputs, [same], asked, reads=True)
+    trainer = ordinal_trainer(model, inputs, asked, prepared, prepared)
+    batch = trainer.data_collator([{"position": 0}])
+    rows = batch.pop("labels")
+    assert trainer.compute_loss_func(model(**batch), rows).item() == 0.0
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,11 @@ def test_each_level_learns_its_own_labels(statement_only: StatementOnly, telltal
         assert values.max() <= 1
 
 
+def test_statements_that_share_no_word_are_too_few() -> None:
+    with pytest.raises(ValueError, match=r"statement_only: expected more training pairs, got 2: .*no terms remain"):
+        StatementOnly().fit([bridge("A cat.", FULL), bridge("Two dogs.", NONE)])
+
+
 # --- overlap --------------------------------------------------------------------------------------------------------
 
 

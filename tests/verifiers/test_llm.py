@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,12 @@ def test_equal_pairs_are_asked_and_paid_once() -> None:
         scores = verifier.score([pair("A."), pair("A."), pair("B.")], Support.FULL)
     assert (len(server.bodies), scores.cost.calls, scores.cost.distinct_pairs) == (3, 2, 2)
     assert scores.cost.money == pytest.approx(2 * (10 * 1 + 1 * 2) / 1e6)  # ten tokens read and one written a reply
+
+
+def test_answers_from_the_cache_are_counted(tmp_path: Path) -> None:
+    for notes in ({"without_logprobs": 1}, {"cached": 1, "without_logprobs": 1}):
+        with model(lambda body: says("yes"), cache=str(tmp_path / "c")) as (llm, _):
+            assert LLMVerdict(llm, "zero_shot").score([pair("A.")], Support.FULL).cost.notes == notes
 
 
 # --- grades -----------------------------------------------------------------------------------------------------------

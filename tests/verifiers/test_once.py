@@ -74,6 +74,19 @@ def test_a_statement_without_words_is_unscored() -> None:
     assert Once(Counting(), context=False).score([], Support.FULL).values.shape == (0,)
 
 
+def test_what_came_out_unscored_is_asked_again() -> None:
+    answers = iter([np.nan, 0.4])
+    scorer = Once(lambda pairs, level: Logits(np.array([next(answers)] * len(pairs)), {0: "HTTP 503"}), context=False)
+    first = scorer.score([PAIR, PAIR], Support.FULL)
+    assert (np.isnan(first.values).all(), first.reasons) == (True, {0: "HTTP 503", 1: "HTTP 503"})
+    assert scorer.score([PAIR], Support.FULL).values.tolist() == [0.4]
+
+
+def test_a_pair_in_another_language_is_another_pair() -> None:
+    scorer = Once(Counting(), context=False)
+    assert scorer.score([PAIR, replace(PAIR, lang="pl")], Support.FULL).cost.distinct_pairs == 2
+
+
 def test_what_is_remembered_is_bounded_and_the_oldest_go_first(monkeypatch: Any) -> None:
     monkeypatch.setattr(once, "KNOWN", 4)  # two pairs at both levels
     engine = Counting()

@@ -50,6 +50,8 @@ def test_top_k_takes_the_best_ties_in_order() -> None:
     assert chosen(TopK(by_hand, 1), listing("a", 4)) == [(1,)]
     assert TopK(by_hand).select([listing("a", 4)])[0].scores == (0.9, 0.5)
     assert [level for level, _ in by_hand.asked] == [PARTIAL] * 3
+    with pytest.raises(ValueError, match="k: expected 0 or more documents, got -1"):
+        TopK(by_hand, -1)
 
 
 def test_threshold_takes_what_reaches_it() -> None:

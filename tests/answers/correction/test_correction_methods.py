@@ -20,7 +20,6 @@ from citeverifier.answers.correction.with_retrieval import WithRetrieval, scaled
 from citeverifier.llm.client import LLM, LLMOptions
 from citeverifier.records import Document, Support
 from citeverifier.verifiers.base import Listing
-from citeverifier.verifiers.cache import fingerprint_of
 from citeverifier.verifiers.keyword import Keyword
 
 DOCUMENTS = (
@@ -143,7 +142,7 @@ def test_without_probabilities_the_named_document_is_the_one() -> None:
         scores = method.score([point("The Oder."), point("Rzeka Odra.", lang="pl")])
     assert scores.values.tolist() == [0.0, 0.0, 1.0] * 2
     assert scores.cost.notes == {"without_logprobs": 2}
-    assert fingerprint_of(method) is None, "eval.py asks every method"
+    assert method.fingerprint is None, "eval.py asks every method"
 
 
 # --- attention --------------------------------------------------------------------------------------------------------
