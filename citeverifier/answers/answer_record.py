@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from citeverifier.record_rules import check_unicode
-from citeverifier.records import LANGUAGES, Document, RecordError, decode_line, open_text
+from citeverifier.records import Document, RecordError, decode_line, open_text
 from citeverifier.text.answer_reading import ReadAnswer, read_answer
-from citeverifier.text.language import guess_language
+from citeverifier.text.language import check_lang, guess_language
 
 
 class PageContent(Protocol):
@@ -118,9 +118,7 @@ def answer_from_json(row: Any) -> AnswerRecord:
         value = row.get(key)
         if not isinstance(value, str) and not (optional and value is None):
             raise RecordError(f"key {key!r}: expected a string, got {type(value).__name__}")
-    lang = row.get("lang")
-    if lang is not None and lang not in LANGUAGES:
-        raise RecordError(f"key 'lang': expected one of {', '.join(LANGUAGES)}, got {lang!r}")
+    check_lang("key 'lang'", lang := row.get("lang"))
     identity = next((row[key] for key in ("id", "sample_id", "qampari_id") if row.get(key) is not None), None)
     return AnswerRecord(
         row[answer], to_documents(row[documents]), row.get(question), lang, None if identity is None else str(identity)
@@ -145,8 +143,8 @@ def read_records(source: str | Path) -> Iterator[tuple[str, Any]]:
     except (ValueError, RecursionError) as error:
         yield from _lines(raw, name, error)
         return
-    if isinstance(whole, dict) and isinstance(whole.get("data"), list):
-        whole = whole["data"]
+    if isinstance(whole, dict) and isinstance(whole.get("data"), list) and whole.keys().isdisjoint(sum(_KEYS, ())):
+        whole = whole["data"]  # and no answer that has a list of that name
     if isinstance(whole, list):
         yield from ((f"{name}, record {number}", row) for number, row in enumerate(whole, 1))
     else:

@@ -159,11 +159,6 @@ class StatementResult(JsonResult):
         """Whether it cites any document that is there."""
         return bool(self.citations)
 
-    @property
-    def superfluous(self) -> tuple[int, ...]:
-        """The positions of citations that it can do without, all of them together."""
-        return tuple(citation.document for citation in self.citations if citation.superfluous)
-
 
 @dataclass(frozen=True, slots=True)
 class VerifiedAnswer(JsonResult):

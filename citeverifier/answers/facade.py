@@ -19,8 +19,8 @@ from citeverifier.answers.fix_answers import fix_answers, stream
 from citeverifier.answers.fixed_points import Count
 from citeverifier.answers.judging import Judge
 from citeverifier.answers.verify_answers import verify_answers
-from citeverifier.records import LANGUAGES, LEVELS, Pair, RecordError, Support
-from citeverifier.text.language import seems_foreign
+from citeverifier.records import LEVELS, Pair, RecordError, Support
+from citeverifier.text.language import check_lang, seems_foreign
 from citeverifier.verifiers.base import Scorer, checked_scores
 
 Documents: TypeAlias = Sequence[DocumentLike]
@@ -175,8 +175,7 @@ def _by_level(thresholds: Any) -> dict[Support, float]:
 
 def _records(answer: Any, documents: Any, question: Any, lang: Text) -> list[AnswerRecord]:
     """One record, or a batch of them. Warns, once, of answers in a language without rules."""
-    if lang is not None and lang not in LANGUAGES:
-        raise RecordError(f"lang: expected one of {', '.join(LANGUAGES)} for all answers, or None, got {lang!r}")
+    check_lang("lang (one for all answers, or None)", lang)
     if isinstance(answer, str):
         records = [_record(answer, documents, question, lang)]
     else:

@@ -17,7 +17,7 @@ from functools import cache
 from citeverifier.text.answer_reading import FactualPoint, ReadAnswer, read_answer
 from citeverifier.text.asides import LONGEST, goes_on, leads_up
 from citeverifier.text.language import guess_language, words_of_all
-from citeverifier.text.markdown import preamble
+from citeverifier.text.markdown import THOUGHTS_END, preamble
 from citeverifier.text.markers import (
     OPENING,
     TARGET,
@@ -66,13 +66,15 @@ class PointReader:
         self._answer: ReadAnswer | None = None  # what was read at the last closing
         self._ended = False
         self._seen = 0  # no marker begins between `closed` and here
+        self._begins: int | None = 0  # behind the `preamble`
 
     def feed(self, chunk: str, *, last: bool = False) -> Iterator[Closing]:
         """The closings that the chunk brings; `last` says that the answer ends with it."""
+        known = len(self.text)
         self.text += chunk
         self._ended = last
         offset = max(0, self._seen - len("</sup>"))  # a raised marker is told by what stands before it
-        begun = preamble(self.text)
+        begun = self._begins = self._begun(known)
         for marker in find_markers(self.text[offset:], self.count):
             start = offset + marker.start
             if start < max(self.closed, begun or 0):
@@ -91,6 +93,16 @@ class PointReader:
             self.closed = self._seen = end
             yield Closing(answer, tuple(point for point in answer.points if point.run and point.run.end > start))
         self._seen = self._may_begin(self.closed)
+
+    def _begun(self, known: int) -> int | None:
+        """`preamble` of the text, which was known up to there; long thoughts are not read again with each chunk."""
+        told = self._begins
+        if told and told < known:  # it had ended
+            return told
+        thinking = told and self.text.lstrip().startswith("<")
+        if thinking and not THOUGHTS_END.search(self.text, max(0, known - len("</scratchpad>"))):
+            return len(self.text)
+        return preamble(self.text)
 
     @property
     def free(self) -> int:

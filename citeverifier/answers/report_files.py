@@ -57,7 +57,7 @@ def load_report(path: Path, lang: str | None, pages: Path | None) -> LoadedRepor
     for source in report.sources:
         try:
             documents.append(_document(source, path, pages))
-        except (RecordError, OSError) as error:
+        except (ValueError, OSError) as error:  # of a link that is no URL or path, too
             problems.append(f"{path}:{source.line}: source [{source.label}]: {error}")
     if problems:
         raise RecordError("\n".join(problems))
@@ -95,15 +95,18 @@ def _downloaded(url: str, pages: Path | None) -> Path:
     if pages is None:
         raise RecordError(f"{url} is not fetched here: download it and name the folder with --sources")
     parts = urlsplit(url)
-    name = unquote(parts.path).strip("/") + (f"?{parts.query}" if parts.query else "")
-    base = pages / (parts.hostname or "")
-    tries = [base / f"{name}{ending}" for ending in ("", ".html", f"/{_INDEX}")] if name else [base / _INDEX]
+    host, name = parts.hostname or "", unquote(parts.path).strip("/")
+    names = [name, f"{name}.html", f"{name}/{_INDEX}"] if name else [_INDEX]
+    if parts.query:
+        stem = name if name and not parts.path.endswith("/") else f"{name}/{_INDEX}".lstrip("/")
+        queries = (parts.query, unquote(parts.query).replace("/", "%2F"))
+        names = [f"{stem}?{query}{ending}" for query in queries for ending in ("", ".html")]
+    hosts = [f"{host}:{parts.port}", host] if parts.port else [host]
+    tries = [pages / folder / file for folder in hosts for file in names]
     for path in tries:
         if path.is_file() and path.resolve().is_relative_to(pages.resolve()):
             return path
-    raise RecordError(
-        f"expected the page of {url} at {tries[-1] if not name else tries[0]} (or .html), got no such file"
-    )
+    raise RecordError(f"expected the page of {url} at {tries[0]} (or .html), got no such file")
 
 
 def _read(path: Path) -> str:

@@ -176,7 +176,7 @@ def _evidence(
 
 def _unsupported(text: str, lang: str, cited: Sequence[int], ask: Ask) -> Asking[Span | None]:
     """The phrase with the word that is borne out least; if that is not known, the one without which support is best."""
-    spans = phrases(text, lang)
+    spans = [span for span in phrases(text, lang) if (said := trimmed(text, span))[0] < said[1]]  # " – " says nothing
     if len(spans) < 2:
         return None
     [words] = yield "words", [ask(cited)]

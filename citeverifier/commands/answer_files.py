@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 BATCH = 64  # answers asked together
 # Shares of a statement's words; a rule of thumb, not fitted.
 KEYWORD_THRESHOLDS = {Support.PARTIAL: 0.5, Support.FULL: 0.8}
+_CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\r\t"}
 ASK_THE_FLOOR = ", or ask the floor with --model keyword"
 
 Result = TypeVar("Result")
@@ -150,6 +151,16 @@ def finish(read: ReadFiles) -> None:
         count = len(read.problems) + len(read.answers)
         typer.echo(f"{len(read.problems)} of {count} records could not be read", err=True)
         raise typer.Exit(UNREAD)
+
+
+def harmless(text: str) -> str:
+    """A text as a terminal may show it: without what would steer it."""
+    return text.translate(_CONTROLS)
+
+
+def in_one_line(text: str) -> str:
+    """`harmless`, and in one line."""
+    return harmless(text).translate(dict.fromkeys(map(ord, "\n\r\t"), " "))
 
 
 def print_json(result: Any) -> None:

@@ -61,10 +61,13 @@ def _device() -> str:
 
 def _cache() -> str:
     """The models that the hub's client finds without the network, as it looks for them."""
-    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
-    folder = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+    try:
+        from huggingface_hub import constants
+    except ModuleNotFoundError:
+        return "huggingface_hub is missing, so nothing comes from the hub"
+    folder = Path(constants.HF_HUB_CACHE)
     models = sorted(path.name.removeprefix("models--").replace("--", "/") for path in folder.glob("models--*"))
-    offline = "; HF_HUB_OFFLINE is set" if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0") else ""
+    offline = "; HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else ""
     return f"{folder}: {', '.join(models) or 'no models'}{offline}"
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from citeverifier.extras import not_installed
-from citeverifier.records import LANGUAGES
+from citeverifier.text import language
 
 BELOW, USAGE, UNREAD = 1, 2, 3  # exit codes; 0 is fine
 _MISTAKES = (ValueError, OSError, ModuleNotFoundError)
@@ -64,5 +64,4 @@ def _is_mistake(cause: BaseException) -> bool:
 
 def check_lang(lang: str | None) -> None:
     """Raise ValueError where `--lang` names no known language."""
-    if lang is not None and lang not in LANGUAGES:
-        raise ValueError(f"--lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
+    language.check_lang("--lang", lang)

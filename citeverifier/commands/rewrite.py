@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from citeverifier.answers.report_files import REPORTS
-from citeverifier.commands.answer_files import FiledAnswer, finish, print_json, read_files, run
+from citeverifier.commands.answer_files import FiledAnswer, finish, harmless, in_one_line, print_json, read_files, run
 
 if TYPE_CHECKING:
     from citeverifier.answers.answer_record import AnswerRecord
@@ -44,8 +44,8 @@ def _print(console: Console, result: RewrittenAnswer) -> None:
     changed = sum(change.changed for change in result.changes)
     left = sum(not change.after and change.reason is None for change in result.changes)
     told = f"{changed} of {len(result.changes)} changed" + (f", {left} without a citation" if left else "")
-    console.print(Text.assemble((result.id or "answer", "bold"), f"  {told}"), soft_wrap=True)
-    console.print(Text(result.text.rstrip("\n")), soft_wrap=True)
+    console.print(Text.assemble((in_one_line(result.id or "answer"), "bold"), f"  {told}"), soft_wrap=True)
+    console.file.write(harmless(result.text.rstrip("\n")) + "\n")  # rich would expand its tabs
     for change in result.changes:
         if note := _note(change):
             console.print(Text("  ").append_text(note), soft_wrap=True)
@@ -65,4 +65,4 @@ def _note(change: Change) -> Text | None:
         line.append("no document supports", style="yellow")
     else:
         return None
-    return line.append(" " + " ".join(change.text.split()))
+    return line.append(" " + in_one_line(" ".join(change.text.split())))

@@ -12,12 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from citeverifier.answers.answer_results import CitationResult, Judgement, StatementResult, VerifiedAnswer
-from citeverifier.commands.answer_files import FiledAnswer, finish, print_json, read_files, run
+from citeverifier.commands.answer_files import FiledAnswer, finish, in_one_line, print_json, read_files, run
 from citeverifier.commands.failures import Finding, Gate, findings_of, full_of_scored
 from citeverifier.commands.verify_formats import github, junit, sarif
 from citeverifier.records import Support
 
-_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), "�") | dict.fromkeys(map(ord, "\n\r\t"), " ")
 _LOOKS = {
     Support.FULL: ("✓ full", "green"),
     Support.PARTIAL: ("~ partial", "yellow"),
@@ -71,7 +70,7 @@ def _share(findings: Sequence[Finding]) -> str:
 
 def _print(console: Console, answer: FiledAnswer, result: VerifiedAnswer, findings: Sequence[Finding]) -> None:
     support = _look(result.support) if result.statements else Text("no statements", style="magenta")
-    name = _shown(result.id or "answer")
+    name = in_one_line(result.id or "answer")
     console.print(Text.assemble((name, "bold"), "  ", support, "  ", _share(findings)), soft_wrap=True)
     if any(label != str(number) for number, label in enumerate(answer.labels, 1)):
         names = ", ".join(f"[{number}] is [{label}]" for number, label in enumerate(answer.labels, 1))
@@ -79,7 +78,7 @@ def _print(console: Console, answer: FiledAnswer, result: VerifiedAnswer, findin
     if result.stray:
         console.print(f"  markers of no statement: {_numbers(result.stray)}", soft_wrap=True)
     for start, end in result.asides:
-        console.print(Text(f"  no statement: “{_shown(result.answer[start:end])}”", style="dim"), soft_wrap=True)
+        console.print(Text(f"  no statement: “{in_one_line(result.answer[start:end])}”", style="dim"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
     for width in (2, 10, 4):
         table.add_column(min_width=width, no_wrap=True)
@@ -109,7 +108,7 @@ def _score(judgement: Judgement) -> str:
 
 def _statement(result: VerifiedAnswer, statement: StatementResult) -> Text:
     """The statement with its citations; what nothing supports is underlined."""
-    text = Text(_shown(result.answer[statement.start : statement.end]))
+    text = Text(in_one_line(result.answer[statement.start : statement.end]))
     if statement.unsupported:
         start, end = (place - statement.start for place in statement.unsupported)
         text.stylize(f"underline {_colour(statement)}", start, end)
@@ -128,12 +127,12 @@ def _notes(result: VerifiedAnswer, statement: StatementResult) -> list[Text]:
         start, end = statement.unsupported
         judgement = statement.judgement
         told = f"contradicted ({judgement.contradicted:.2f})" if judgement.contradicts else "least supported"
-        notes.append(Text(f"{told}: “{_shown(result.answer[start:end])}”", style=_colour(statement)))
+        notes.append(Text(f"{told}: “{in_one_line(result.answer[start:end])}”", style=_colour(statement)))
     notes += [_citation(citation) for citation in statement.citations]
     for citation in [missing for missing in statement.missing if missing.completes] or statement.missing:
         alone = citation.judgement.support == Support.FULL
         says = "would be enough" if alone else "would complete it" if citation.completes else "would help"
-        quote = f": “{_shown(citation.evidence.text)}”" if citation.evidence else ""
+        quote = f": “{in_one_line(citation.evidence.text)}”" if citation.evidence else ""
         notes.append(Text(f"+ [{citation.document + 1}] is not cited and {says}{quote}", style="cyan"))
     if statement.unknown:
         notes.append(Text(f"! {_numbers(statement.unknown)} names no document", style="red"))
@@ -146,13 +145,8 @@ def _citation(citation: CitationResult) -> Text:
     if citation.judgement.reason:
         line.append(f": {citation.judgement.reason}", style="dim")
     if citation.evidence:
-        line.append(f": “{_shown(citation.evidence.text)}”", style="dim")
+        line.append(f": “{in_one_line(citation.evidence.text)}”", style="dim")
     return line
-
-
-def _shown(text: str) -> str:
-    """A text as a terminal may show it: in one line, without what would steer the terminal."""
-    return text.translate(_CONTROLS)
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:

@@ -7,32 +7,49 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cache
+from threading import Lock
 from typing import Any, Literal
 
 from citeverifier.answers.answer_record import AnswerRecord, to_documents
 from citeverifier.answers.answer_results import StatementResult, VerifiedAnswer
 from citeverifier.answers.facade import CiteVerifier
-from citeverifier.records import LANGUAGES, RecordError, Support
+from citeverifier.record_rules import check_unicode
+from citeverifier.records import RecordError, Support
 from citeverifier.server.batching import Batcher, QueuedRequest
-from citeverifier.text.language import seems_foreign
+from citeverifier.text.language import check_lang, seems_foreign
 
 PRECISION, RECALL, SUPPORTED = SCORES = ("citation_precision", "citation_recall", "supported_statements")
 
 Names = tuple[str, str, str]  # what a host calls the answer, its documents and its question
 
 
-@cache
+_starting = Lock()  # a cache alone lets two threads start a worker each
+
+
 def worker() -> Batcher:
     """The one thread that asks verifiers, while hosts ask from many threads and event loops.
 
     A request's kind is a method of a verifier that takes a batch. What comes while the thread works is then asked
     together, method by method.
     """
+    with _starting:
+        return _started()
+
+
+@cache
+def _started() -> Batcher:
     return Batcher(lambda method, items: method(items))
 
 
-if hasattr(os, "register_at_fork"):  # a thread does not go along
-    os.register_at_fork(after_in_child=worker.cache_clear)
+def _forget() -> None:
+    """In a forked process: the thread did not come along, nor did one that may have held the lock."""
+    global _starting
+    _starting = Lock()
+    _started.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def asker(
@@ -46,7 +63,7 @@ def asker(
     """
     if do not in ("verify", "cite", "fix"):
         raise ValueError(f"expected verify, cite or fix, got {do!r}")
-    _check_lang(lang)
+    check_lang("lang", lang)
     at = (CiteVerifier.from_pretrained() if verifier is None else checked(verifier)).at(threshold)
     method = {"verify": at.verify_records, "cite": at.cite_records, "fix": at.fix_records}[do]
 
@@ -67,11 +84,6 @@ def checked(verifier: CiteVerifier) -> CiteVerifier:
     return verifier
 
 
-def _check_lang(lang: str | None) -> None:
-    if lang is not None and lang not in LANGUAGES:
-        raise RecordError(f"lang: expected one of {', '.join(LANGUAGES)}, got {lang!r}")
-
-
 def to_record(
     answer: Any, documents: Any, question: Any = None, lang: str | None = None, *, names: Names
 ) -> AnswerRecord:
@@ -82,7 +94,8 @@ def to_record(
     for name, text, optional in ((names[0], answer, False), (names[2], question, True)):
         if not isinstance(text, str) and not (optional and text is None):
             raise RecordError(f"{name}: expected a string, got {type(text).__name__}")
-    _check_lang(lang)
+        check_unicode(**{name: text})
+    check_lang("lang", lang)
     if lang is None and seems_foreign(answer):
         warnings.warn(f"{names[0]}: neither English nor Polish by its words; read by the nearer rules", stacklevel=4)
     try:

@@ -16,7 +16,7 @@ from citeverifier.extras import brought_by
 from citeverifier.integrations.asking import checked, scores_of
 
 with brought_by("otel"):
-    from opentelemetry.trace import Span, Tracer, get_tracer
+    from opentelemetry.trace import Span, StatusCode, Tracer, get_tracer
 
 Result = TypeVar("Result")
 
@@ -60,8 +60,13 @@ class TracedVerifier(CiteVerifier):
         self, name: str, records: Sequence[AnswerRecord], ask: Callable[[Sequence[AnswerRecord]], list[Result]],
         tell: Callable[[Span, list[Result]], None],
     ) -> list[Result]:  # fmt: skip
-        with self.tracer.start_as_current_span(f"citeverifier.{name}") as span:
-            results = ask(records)
+        quiet = {"record_exception": False, "set_status_on_exception": False}  # an error's words may be an answer's
+        with self.tracer.start_as_current_span(f"citeverifier.{name}", **quiet) as span:
+            try:
+                results = ask(records)
+            except Exception as error:
+                span.set_status(StatusCode.ERROR, type(error).__name__)
+                raise
             if span.is_recording():
                 thresholds = {f"threshold.{level.label}": value for level, value in self.thresholds.items()}
                 asked = {"answers": len(records), "documents": sum(len(record.documents) for record in records)}

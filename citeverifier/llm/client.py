@@ -25,7 +25,7 @@ from citeverifier.cost import Cost
 from citeverifier.llm.connection import CHAT, Connection, Failure
 from citeverifier.llm.dialects import body, read
 from citeverifier.llm.reply_cache import ReplyCache
-from citeverifier.llm.request import LLMError, LLMOptions, Reply, Request, request_key
+from citeverifier.llm.request import LLMError, LLMOptions, Reply, Request, request_key, unusable_key
 
 __all__ = ["LLM", "LLMError", "LLMOptions", "Reply", "Request", "make_llm"]
 
@@ -131,12 +131,15 @@ class LLM:
         if reply.error is not None:
             reply = replace(reply, error=connection.hide(reply.error))
         if self._cache is not None:
-            self._cache.put(digest, self.options.model, reply)  # here, so that a kill loses no reply that has come
+            key = digest if reply.text is not None else unusable_key(self.options, digest)
+            self._cache.put(key, self.options.model, reply)  # here, so that a kill loses no reply that has come
         return reply
 
     def _without_sending(self, digest: str, request: Request) -> Reply | None:
         """The reply from the cache, or a dry run's."""
         cached = self._cache.get(digest) if self._cache is not None else None
+        if self._cache is not None and (cached is None or cached.text is None):
+            cached = self._cache.get(unusable_key(self.options, digest))
         if cached is not None:
             self._count(Cost(notes={"cached": 1}))
             return replace(cached, text=None, error="dry run") if self.options.dry_run else cached

@@ -47,11 +47,17 @@ def body(options: LLMOptions, request: Request) -> dict[str, Any]:
     return sent
 
 
-def _without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an object without the bounds of its fields, which OpenAI refuses."""
-    fields = schema.get("properties", {})
-    kept = {name: {key: value for key, value in field.items() if key not in BOUNDS} for name, field in fields.items()}
-    return {**schema, **({"properties": kept} if fields else {})}
+def _without_bounds(schema: Any) -> Any:
+    """A schema without bounds at any depth, which OpenAI refuses; what is no number is a field of such a name."""
+    if isinstance(schema, list | tuple):
+        return [_without_bounds(value) for value in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        key: _without_bounds(value)
+        for key, value in schema.items()
+        if key not in BOUNDS or not isinstance(value, int | float)
+    }
 
 
 def read(options: LLMOptions, request: Request, answer: Any) -> Reply:

@@ -2,7 +2,7 @@
 
 Keyed by what was asked of which model with which parameters (`request.request_key`), not by where: a cache moves with
 its model from server to server. It holds every reply that tokens were written for, also one that was cut off or is of
-another form than asked for: the same request would end the same. It never holds a key or a message.
+another form than asked for: the same request in the same dialect would end the same. It never holds a key or a message.
 """
 
 from __future__ import annotations

@@ -131,6 +131,11 @@ def request_key(options: LLMOptions, request: Request) -> str:
     return digest([options.model, parameters(options), asked])
 
 
+def unusable_key(options: LLMOptions, key: str) -> str:
+    """The key of a reply that cannot be used: asked in another dialect, the model may give one that can."""
+    return digest([options.dialect, key])
+
+
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON schema of an object with these properties, by name, and no others; all are required, in this order."""
     required = {"required": list(properties), "additionalProperties": False}

@@ -13,7 +13,7 @@ class Settings:
     max_items: int = 64  # answers or pairs a request
     max_documents: int = 50  # an answer or pair
     max_characters: int = 100_000  # of one text
-    timeout: float = 60.0  # seconds from a request's arrival to its answer
+    timeout: float = 60.0  # seconds for a request's body to arrive, then as many for its answer
     max_queue: int = 256  # requests that wait for the verifier
     batch_wait: float = 0.005  # seconds in which requests join a batch
     batch_pairs: int = 2048  # a batch of about as many pairs waits for no more

@@ -240,8 +240,9 @@ def _points(plain: Unmarked, sentence: Span, runs: Sequence[MarkerRun], lang: st
     owners: list[int] = []
     for run in runs:
         cut = min(max(plain.place(run.start), start), end)
-        before = set(words(plain.text[start:cut]))
-        leads_in = before <= language(lang).reference_words or leads_up(plain.text[start:cut])
+        said = plain.text[start:cut]
+        before = says(said)
+        leads_in = len(said) <= LONGEST and (set(words(said)) <= language(lang).reference_words or leads_up(said))
         leads_in = leads_in or goes_on(plain.text[cut : min(end, cut + LONGEST)])
         leads_in = leads_in and says(plain.text[cut:end])
         if before and not leads_in:

@@ -54,6 +54,8 @@ class _Reader(HTMLParser):
         self.raised = self.cites = self.in_cell = self.said = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.in_cell and tag in ("td", "th", "tr"):  # HTML lets end tags be left out
+            self.handle_endtag("td")
         if tag in _HIDDEN or (tag == "pre" and self.markdown):  # code makes no statement
             self.hidden.append(tag)
         if tag in _BLOCKS:
@@ -88,8 +90,11 @@ class _Reader(HTMLParser):
             self._add("[" if self.links[-1] else "")
 
     def handle_endtag(self, tag: str) -> None:
-        if self.hidden and tag == self.hidden[-1]:
-            self.hidden.pop()
+        if self.in_cell and tag in ("tr", "table"):
+            self.handle_endtag("td")
+        if tag in self.hidden:  # what was left open inside ends with it
+            while self.hidden.pop() != tag:
+                pass
         if self.markdown:
             self._add(_CLOSES.get(tag, ""))
             self.in_cell = self.in_cell and tag not in ("td", "th")
@@ -104,7 +109,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.hidden:
-            self.title += data if self.hidden[-1] == "title" and not self.title else ""
+            self.title += data if self.hidden == ["title"] and not self.title else ""
             return
         if self.raised and _NUMBERS.fullmatch(data.strip()):
             data = f"[{data.strip()}]" if self.cites else data.translate(_RAISED)

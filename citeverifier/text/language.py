@@ -75,6 +75,12 @@ def language(code: str) -> Language:
         raise RecordError(f"{path}: {error}") from None
 
 
+def check_lang(name: str, code: str | None) -> None:
+    """Raise RecordError, with the name of what was given, where it is a language without rules; None is fine."""
+    if code is not None and code not in LANGUAGES:
+        raise RecordError(f"{name}: expected one of {', '.join(LANGUAGES)}, got {code!r}")
+
+
 @cache
 def words_of_all(kind: str) -> frozenset[str]:
     """The words of a kind ("marker_labels", "letters") in every language."""

@@ -36,9 +36,11 @@ _DEFINITION = re.compile(
     r"\[(?:\^[^\]\n]+|\d{1,3})\]:[ \t]+\S|\[[^\]\n]+\]:[ \t]+\S+(?:[ \t]+[\"'(].*)?$|\[\d{1,3}\][ \t]+<?https?://\S+$"
 )
 # What stands before an answer: the properties of a Markdown file, a model's thoughts, finished or not.
+_THOUGHTS = "think|thinking|reasoning|scratchpad"
+THOUGHTS_END = re.compile(rf"</(?:{_THOUGHTS})>")
 _PREAMBLE = re.compile(
     r"\s*(?:---[ \t]*\n[\w-]+:.*?\n---[ \t]*(?:\n|\Z)"
-    r"|<(?P<thoughts>think|thinking|reasoning|scratchpad)>(?:.*?</(?P=thoughts)>|.*))",
+    rf"|<(?P<thoughts>{_THOUGHTS})>(?:.*?</(?P=thoughts)>|.*))",
     re.DOTALL,
 )
 # What is closed inside a block, in the order in which it is looked for. `said`: what a person reads of it.

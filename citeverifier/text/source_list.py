@@ -249,7 +249,7 @@ def _source(label: str, line: int, said: str, below: list[str]) -> Source:
     link = _LINK.search(entry)
     path = re.fullmatch(r"<?([^\s>]+\.\w{2,8})>?(?:\s+[\"(].*)?", entry)  # a definition's target, or a file by its name
     if link:
-        target: str | None = (link[2] or link[3]).strip("<>").rstrip(".,;")
+        target: str | None = (link[2] or link[3] or "").strip("<>").rstrip(".,;")
         named = link[1] is not None and re.search(r"[^\W\d]", link[1])  # else "[1](target) Title"
         title = link[1] if named else (entry[: link.start()] + entry[link.end() :]).strip(' .,:;-–—"*')
     else:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
-# "1,234", "1 234" and "1\u00a0234" are one number; "3.5" and "3,5" are another.
-_THOUSANDS = re.compile(r"(?<=\d)[,\u00a0\u202f ](?=\d{3}(?!\d))")
+# "1,234", "1 234" and "1\u00a0234" are one number; "3.5" and "3,5" are another. "1939 200" are two.
+_THOUSANDS = re.compile(r"(?<=\d)(?<!\d{4})[,\u00a0\u202f ](?=\d{3}(?!\d))")
 
 
 def words(text: str) -> list[str]:

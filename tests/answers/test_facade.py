@@ -51,7 +51,9 @@ def test_what_a_method_cannot_take_is_said(
 
 
 def test_one_language_holds_for_a_batch(verifier: CiteVerifier) -> None:
-    with pytest.raises(RecordError, match=r"lang: expected one of en, pl for all answers, or None, got \['en', 'pl'\]"):
+    with pytest.raises(
+        RecordError, match=r"lang .one for all answers, or None.: expected one of en, pl, got \['en', 'pl'\]"
+    ):
         verifier.verify([ANSWER] * 2, [DOCUMENTS] * 2, lang=["en", "pl"])  # type: ignore[call-overload]
 
 

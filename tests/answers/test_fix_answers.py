@@ -13,6 +13,7 @@ from answer_texts import answers
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citeverifier.answers import point_reader
 from citeverifier.answers.answer_record import AnswerRecord
 from citeverifier.answers.answer_results import RewrittenAnswer
 from citeverifier.answers.correction.by_support import BySupport
@@ -21,6 +22,7 @@ from citeverifier.answers.fix_answers import Corrector, fix_answers, stream
 from citeverifier.answers.fixed_points import Count
 from citeverifier.cost import Cost
 from citeverifier.records import Document, Pair, Support
+from citeverifier.text.markdown import preamble
 from citeverifier.verifiers.base import Listing, Scores
 from citeverifier.verifiers.keyword import Keyword
 
@@ -285,6 +287,17 @@ def test_the_language_of_a_stream_is_told_by_the_question_and_the_answer_so_far(
     for question in (None, "Jak długa jest rzeka i co w niej jest?"):
         list(stream(chunks, DOCUMENTS, Heard(named), question=question, count="kept"))
     assert heard == ["en", "pl", "pl", "pl"]
+
+
+@pytest.mark.parametrize("size", [1, 4, 7])
+def test_long_thoughts_are_read_once(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(point_reader, "preamble", lambda text: read.append(text) or preamble(text))
+    text = f"<think>{'What of [1]? ' * 50}</think>\n{'The Oder is long [1]. ' * 9}"
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    whole = "".join(stream(chunks, DOCUMENTS, ByHand(named), lang="en", count="kept"))
+    assert whole == text.replace("long [1]", "long [2]")
+    assert len(read) < 30
 
 
 def test_a_long_answer_without_markers_is_not_held_back() -> None:

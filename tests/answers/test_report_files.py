@@ -19,7 +19,10 @@ def pages(tmp_path: Path) -> Path:
     site.mkdir(parents=True)
     (site / "c.html").write_text(PAGE, encoding="iso-8859-2")
     (site / "index.html").write_text("<p>Home.</p>", encoding="utf-8")
-    (site / "d?e=f").write_text("Plain.", encoding="utf-8")
+    for name in ("d?e=f", "index.html?p=1.html", "c?u=http:%2F%2Fb ł.html"):
+        (site / name).write_text("Plain.", encoding="utf-8")
+    (tmp_path / "pages" / "a.b:8000" / "d").mkdir(parents=True)
+    (tmp_path / "pages" / "a.b:8000" / "d" / "index.html?q=2.html").write_text("Port.", encoding="utf-8")
     return tmp_path / "pages"
 
 
@@ -36,6 +39,9 @@ def report(folder: Path, sources: str, name: str = "report.md") -> Path:
         ("1. https://a.b/c", Document("Page", "Łódź.")),
         ("1. https://a.b/", Document("", "Home.")),
         ("1. https://a.b/d?e=f", Document("", "Plain.")),
+        ("1. https://a.b?p=1", Document("", "Plain.")),
+        ("1. https://a.b:443/c?u=http%3A%2f%2Fb%20%C5%82", Document("", "Plain.")),
+        ("1. https://a.b:8000/d/?q=2", Document("", "Port.")),
         ("1. [N](notes/n%201.md)", Document("N", "Noted.")),
         ("1. notes/n.txt", Document("", "Text.")),
         ("1. It says this itself.", Document("", "It says this itself.")),
@@ -57,6 +63,8 @@ def test_where_a_sources_text_is(tmp_path: Path, pages: Path, source: str, docum
     [
         ("1. https://a.b/none", "expected the page of https://a.b/none at "),
         ("1. https://a.b/../../secret.txt", "expected the page of"),
+        ("1. [N](https://[your-domain]/x)", "your-domain"),
+        ("1. [N](a%00.md)", "null"),
         ("1. [N](none.md)", "no such file: "),
         ("1. [N](/etc/passwd)", "lies outside of the report's folder"),
         ("1. [N](a.pdf)", "expected text, Markdown or HTML, got "),

@@ -66,10 +66,11 @@ def test_sentences_that_are_no_statements_are_shown(tmp_path: Path) -> None:
     assert (row["asides"], row["counts"]["statements"]) == ([[0, 18]], 2)
 
 
-@pytest.mark.parametrize("shape", ["object", "list", "data", "pretty", "gz", "stdin", "bom"])
+@pytest.mark.parametrize("shape", ["object", "own data", "list", "data", "pretty", "gz", "stdin", "bom"])
 def test_every_kind_of_file(tmp_path: Path, shape: str) -> None:
     path = tmp_path / ("answers.json.gz" if shape == "gz" else "answers.json")
-    whole: Any = {"object": OURS, "pretty": OURS, "data": {"args": {}, "data": [OURS]}}.get(shape, [OURS])
+    wholes: dict[str, Any] = {"object": OURS, "pretty": OURS, "own data": OURS | {"data": [1]}}
+    whole = (wholes | {"data": {"args": {}, "data": [OURS]}}).get(shape, [OURS])
     text = json.dumps(whole, indent=2 if shape == "pretty" else None)
     if shape == "gz":
         path.write_bytes(gzip.compress(text.encode()))
@@ -202,9 +203,19 @@ def test_markup_in_an_answer_is_text(tmp_path: Path) -> None:
     assert "Cats [bold] sleep[/]�[31m [1]." in told
 
 
+def test_what_is_written_steers_no_terminal_and_is_else_the_same(tmp_path: Path) -> None:
+    answer = "Code\x1b:\r\n\r\n    x\ty\r\n\r\nCats\x1b sleep [2]."
+    path = filed(tmp_path, {"id": "a\x1b", "answer": answer, "documents": ["Cats sleep."]})
+    assert run("fix", path).stdout_bytes.decode() == (
+        f"a�  1 of 1 changed\n{answer.replace('2', '1')}\n  - [2] + [1]  Cats\x1b sleep.\n".replace("\x1b", "�")
+    )
+
+
 def test_doctor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)  # as the hub's client reads "false"
+    monkeypatch.setenv("HF_HUB_OFFLINE", "false")
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setattr("citeverifier.commands.doctor.version_of", lambda name: None if name == "openai" else "1.0")
     monkeypatch.setattr("citeverifier.verifiers.ordinal.SHIPPED", "no-such-package")
@@ -213,7 +224,9 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "✓ torch 1.0" in result.stdout
     assert "✗ LLMs as verifiers: openai missing; pip install 'citeverifier[llm]'" in result.stdout
-    assert f"{tmp_path}: org/name" in result.stdout
+    assert f"{tmp_path}: org/name " in result.stdout
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    assert "huggingface_hub is missing" in CliRunner().invoke(app, ["doctor"]).stdout
     assert "✗ no checkpoint: expected outputs/latest" in result.stdout
 
 

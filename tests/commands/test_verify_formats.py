@@ -103,6 +103,8 @@ def test_github(folder: Path) -> None:
 def test_only_new_failures_fail(folder: Path) -> None:
     written = verify(*BOTH, "--baseline", "known.json", "--update-baseline")
     assert (written.exit_code, written.stderr) == (0, "known.json: 4 known failures\n")
+    below = verify(*BOTH, "--baseline", "known.json", "--update-baseline", "--fail-under", "0.9")
+    assert (below.exit_code, "expected 0.9 or more" in below.stderr) == (1, True)
     assert verify(*BOTH, "--baseline", "known.json").exit_code == 0
     assert verify(*BOTH, "--baseline", "known.json", "--format", "github").stdout == ""
     moved = REPORT.replace("Cats sleep [1]. Dogs\nbark", "\n\nOne more line [1].\n\nCats sleep [1].  Dogs bark")

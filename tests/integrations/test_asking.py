@@ -7,14 +7,17 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from time import sleep
 from typing import Any
 
 import pytest
 
 from citeverifier import CiteVerifier
 from citeverifier.answers.answer_results import VerifiedAnswer
+from citeverifier.integrations import asking
 from citeverifier.integrations.asking import asker, explain, scores_of, to_record
 from citeverifier.records import RecordError
+from citeverifier.server.batching import Batcher
 from citeverifier.verifiers.keyword import Keyword
 
 from .conftest import DOCUMENTS, RIGHT, ROOT, SCORES, WRONG, Counted
@@ -34,6 +37,8 @@ NAMES = ("response", "contexts", "query")
             "contexts[1]: expected a string or a mapping with 'text' (or LangChain's 'page_content'), got int",
         ),
         ((RIGHT, [{"page_content": 5}]), "contexts[0]: key 'page_content': expected a string, got int"),
+        (("\ud83d", DOCUMENTS), "response: expected Unicode text, got half of a surrogate pair"),
+        ((RIGHT, DOCUMENTS, "\ud83d"), "query: expected Unicode text, got half of a surrogate pair"),
         ((RIGHT, DOCUMENTS, 7), "query: expected a string, got int"),
         ((RIGHT, DOCUMENTS, None, "de"), "lang: expected one of en, pl, got 'de'"),
     ],
@@ -110,14 +115,24 @@ def test_who_comes_while_it_works_is_asked_together_and_fails_alone(keyword: Cou
     assert ask("after", []).result(20)[0].answer == "after"
 
 
+def test_whoever_comes_first_there_is_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "Batcher", lambda ask: sleep(0.05) or Batcher(ask))
+    asking._started.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(lambda _: asking.worker(), range(8)))) == 1
+
+
 FORKED = """
 import os
 from citeverifier import CiteVerifier
+from citeverifier.integrations import asking
 from citeverifier.integrations.asking import asker
 from citeverifier.verifiers.keyword import Keyword
 ask = asker("verify", CiteVerifier(Keyword()), None, "en", names=("answer", "documents", "question"))
 share = ask("It is so [1].", ["It is so."]).result(10)[0].share
-if os.fork() == 0:
+with asking._starting:  # another thread may hold it
+    child = os.fork()
+if child == 0:
     os._exit(ask("It is so [1].", ["It is so."]).result(10)[0].share != share)
 assert os.wait()[1] == 0
 """

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from opentelemetry import trace
@@ -12,7 +12,8 @@ from opentelemetry.util._once import Once
 from citeverifier import CiteVerifier
 from citeverifier.integrations.langchain import citation_step
 from citeverifier.integrations.opentelemetry import TracedVerifier
-from citeverifier.records import Support
+from citeverifier.records import Pair, Support
+from citeverifier.verifiers.base import Scores
 from citeverifier.verifiers.keyword import Keyword
 
 from .conftest import DOCUMENTS, RIGHT, SCORES, WRONG, Counted
@@ -55,6 +56,19 @@ def test_spans_tell_counts_and_scores_and_no_text(
     assert (cite.name, cite.attributes["citeverifier.changed"]) == ("citeverifier.cite", 1)
     assert empty.attributes["citeverifier.answers"] == 0
     assert "Vistula" not in "".join(span.to_json() for span in exporter.get_finished_spans())
+
+
+def test_a_span_names_an_error_without_its_words(spans: tuple[TracerProvider, InMemorySpanExporter]) -> None:
+    class Failing(Keyword):
+        def score(self, pairs: Sequence[Pair], level: Support) -> Scores:
+            raise RuntimeError(f"cannot read {pairs[0].statement}")
+
+    provider, exporter = spans
+    with pytest.raises(RuntimeError, match="cannot read"):
+        TracedVerifier(CiteVerifier(Failing()), provider.get_tracer("test")).verify(RIGHT, DOCUMENTS)
+    [span] = exporter.get_finished_spans()
+    assert (span.status.status_code, span.status.description) == (trace.StatusCode.ERROR, "RuntimeError")
+    assert "Vistula" not in span.to_json()
 
 
 def test_a_span_within_an_adapter_has_its_callers_as_parent(spans: tuple[TracerProvider, InMemorySpanExporter]) -> None:

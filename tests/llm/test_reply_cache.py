@@ -62,6 +62,14 @@ def test_what_is_of_no_use_but_was_paid_for_is_not_paid_for_again(
     assert second == replace(first, cached=True)
 
 
+def test_what_another_dialect_could_not_use_is_asked_again_and_what_it_could_is_not(tmp_path: Path) -> None:
+    asked = [Request((("user", "?"),), choices=("yes", "no"))]
+    with ScriptedServer(lambda body: says('{"answer": "yes"}' if "response_format" in body else "Perhaps.")) as server:
+        options = LLMOptions("m", base_url=server.url, cache=tmp_path / "cache.sqlite")
+        by = [LLM(replace(options, dialect=dialect)).ask(asked)[0] for dialect in ("vllm", "vllm", "openai", "vllm")]
+    assert ([reply.text for reply in by], len(server.bodies)) == ([None, None, "yes", "yes"], 2)
+
+
 def test_failures_are_not_kept(tmp_path: Path) -> None:
     answers = [says(""), says("yes")]
     with ScriptedServer(lambda body: answers.pop(0)) as server:

@@ -7,7 +7,10 @@ from answer_texts import answers
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citeverifier.text import answer_reading
 from citeverifier.text.answer_reading import read_answer
+from citeverifier.text.asides import LONGEST
+from citeverifier.text.words import words
 
 ANSWER = """\
 # Heading one
@@ -291,6 +294,13 @@ def test_a_thousand_sentences() -> None:
 )
 def test_long_nonsense_is_read(sign: str) -> None:
     assert read_answer(sign * 5000, 3, "en").plain.runs == ()
+
+
+def test_of_many_markers_in_one_sentence_little_is_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    monkeypatch.setattr(answer_reading, "words", lambda text: read.append(len(text)) or words(text))
+    assert len(read_answer("[1] a " * 2000, 3, "en").points) > 100
+    assert sum(read) < 2000 * 2 * LONGEST
 
 
 @given(answers() | st.text(max_size=60))

@@ -79,6 +79,7 @@ More[^v].
             )
         ),
         ("A [1].\n\n- [1] Oder\n- [2] Warta", "A [1].", "1 2", [("", None, "Oder"), ("", None, "Warta")]),
+        ("A [1].\n\nSources:\n1. [a](([b](c))", "A [1].", "1", [("a", "", "[a](([b](c))")]),
         ("A [1].\n\nSources:\n[1] Oder\n> 1. Long.", "A [1].", "1", [("", None, "1. Long.")]),
         (
             "A ([x.y](https://x.y/a_(b)#c)). B, see [Z](https://z.z/). C. ([x](https://x.y/a_(b)), [w](http://w.w)) `([c](https://c.c))`",
@@ -155,6 +156,20 @@ def test_html_is_read_as_the_report_it_shows() -> None:
 )
 def test_what_is_raised_cites_or_is_an_exponent(html: str, shown: str) -> None:
     assert read_html(f"<p>{html}</p>", markdown=True).text.strip() == shown
+
+
+@pytest.mark.parametrize(
+    ("html", "lines"),
+    [
+        ("<table><tr><th>A<th>B<tr><td>c<td>d</table><p>Para", ["| A | B |", "| c | d |", "Para"]),
+        ("<nav><button>Menu</nav><p>One.</p><p>Two.</p>", ["One.", "Two."]),
+        ("<svg><title>icon</title></svg><title>Page</title><p>One.", ["One."]),
+    ],
+)
+def test_end_tags_may_be_left_out(html: str, lines: list[str]) -> None:
+    page = read_html(html, markdown=True)
+    assert [line for line in page.text.split("\n") if line] == lines
+    assert page.title == ("Page" if "Page" in html else "")
 
 
 def test_html_as_plain_text_has_no_signs() -> None:

@@ -118,7 +118,6 @@ def _break(fact: Fact, position: int, facts: Sequence[Fact], count: int, rng: ra
         new = rng.choice(others)
         fact.cited.insert(fact.cited.index(position) + rng.randint(0, 1), new)
         fact.gained[new] = how
-        others.remove(new)
     elif how == "replaced":
         _put(fact, position, rng.choice(others), how)
     else:
