@@ -36,6 +36,13 @@ def test_what_is_asked(statement: str, on: set[str]) -> None:
     assert {name for name, answer in zip(FEATURES, answers, strict=True) if answer} == on
 
 
+def test_years_that_follow_from_two_are_not_missing() -> None:
+    asked = ("The war lasted thirty years.", "The war lasted twenty years.")
+    follow, missing = (NumberCheck({}, WORDS).features(said, ["It was fought from 1618 to 1648."]) for said in asked)
+    assert not any(follow)
+    assert missing[FEATURES.index("missing_small")]
+
+
 def test_it_is_added_to_both_levels_of_a_checkpoint_that_has_weights(tiny: Any, tmp_path: Path) -> None:
     folders = [tiny_checkpoint(tmp_path / name, tiny("bert"), "late_interaction") for name in ("without", "with")]
     config = json.loads((folders[1] / "config.json").read_text())
