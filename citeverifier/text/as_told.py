@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from citeverifier.text.quantities import NEAR, PLAIN, SMALL, YEAR, Quantity, equal
+from citeverifier.text.quantities import NEAR, PERCENT, PLAIN, SMALL, YEAR, Quantity, equal
 
 FEWEST_YEARS = 3  # that are looked for between two years: fewer lie between many by chance
 
@@ -19,8 +19,8 @@ def as_told(statement: str, stated: Sequence[Quantity], told: Sequence[tuple[str
     """What makes a statement's numbers read as the documents write equal ones: "86.4 million" for "86,400,000".
 
     Models take another notation for another number. Years that passed become those between which they did: "thirty
-    years" is read as "1618–1648 years" where the documents name both. Percent and times are left (a tokenizer reads "12
-    percent" as "12%"), and small numbers that count something else.
+    years" is read as "1618–1648 years" where the documents name both. Times are left, and small numbers that count
+    something else; the sign or word for percent stays (a tokenizer reads "12 percent" as "12%").
 
     Args:
         statement, stated: a text and its numbers.
@@ -28,18 +28,18 @@ def as_told(statement: str, stated: Sequence[Quantity], told: Sequence[tuple[str
     """
     if not stated or not _even(statement):
         return []
-    written = [(other, text[other.start : other.end]) for text, others in told for other in others if _even(text)]
+    written = [(other, _number(text, other)) for text, others in told for other in others if _even(text)]
     edits = []
     for quantity in stated:
-        own = statement[quantity.start : quantity.end].lower()
+        own = _number(statement, quantity)
         same = [(other, said) for other, said in written if equal(quantity, other)]
-        if any(said.lower() == own for _, said in same):
+        if any(said.lower() == own.lower() for _, said in same):
             continue
-        alike = [(other, said) for other, said in same if {quantity.kind, other.kind} <= {PLAIN, YEAR}]
-        counted = [said for other, said in alike if _same_word(quantity.after, other.after)]
+        alike = [(other, said) for other, said in same if _one_kind(quantity, other)]
+        counted = [said for other, said in alike if _same_word(quantity.after, other.after) or quantity.kind == PERCENT]
         instead = counted or [said for _, said in alike if quantity.value > SMALL]
         instead = instead if same else _between_years(quantity, [others for _, others in told])
-        edits += [(quantity.start, quantity.end, said) for said in instead[:1]]
+        edits += [(quantity.start, quantity.start + len(own), said) for said in instead[:1]]
     return edits
 
 
@@ -50,6 +50,15 @@ def _between_years(quantity: Quantity, told: Sequence[Sequence[Quantity]]) -> li
     around = NEAR * quantity.value if quantity.bound else 0.0
     pairs = [pair for others in told for pair in combinations(sorted({o.value for o in others if o.kind == YEAR}), 2)]
     return [f"{first:.0f}–{last:.0f}" for first, last in pairs if abs(last - first - quantity.value) <= around]
+
+
+def _number(text: str, quantity: Quantity) -> str:
+    return text[quantity.start : quantity.end].rstrip("% \u00a0\u202f")
+
+
+def _one_kind(quantity: Quantity, other: Quantity) -> bool:
+    kinds = {quantity.kind, other.kind}
+    return kinds <= {PLAIN, YEAR} or kinds == {PERCENT}
 
 
 def _even(text: str) -> bool:

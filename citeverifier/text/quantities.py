@@ -55,9 +55,9 @@ class QuantityReader:
     """Reads the numbers of texts by the words of some languages.
 
     Args:
-        languages: of each its words, in lower case: `numbers` ("twenty": 20), `large` ones that multiply what stands
-            before ("thousand": 1000), `percent`, `months`, `years`, and `bounds` and `year_bounds`, phrases that stand
-            before a number or a year.
+        languages: of each its words, in lower case: `numbers` ("twenty": 20), `one` behind such ("twenty-one"), `large`
+            ones that multiply what stands before ("thousand": 1000), `percent`, `months`, `years`, and `bounds` and
+            `year_bounds`, phrases that stand before a number or a year.
     """
 
     def __init__(self, languages: Sequence[Mapping[str, Any]]) -> None:
@@ -65,6 +65,7 @@ class QuantityReader:
             return {word: value for words in languages for word, value in words[kind].items()}
 
         self._numbers, self._large = all_words("numbers"), all_words("large")
+        self._one = {word for words in languages for word in words["one"]}
         self._percent = {word for words in languages for word in words["percent"]}
         self._months = {word for words in languages for word in words["months"]}
         self._years = {word for words in languages for word in words["years"]}
@@ -115,14 +116,15 @@ class QuantityReader:
     def _in_words(self, lower: str) -> list[tuple[int, int, float, str, bool]]:
         read: list[tuple[int, int, float, str, bool]] = []
         for match in _LETTERS.finditer(lower):
-            value = self._numbers.get(match.group())
+            one = match.group() in self._one  # by itself it may count nothing
+            value = 1.0 if one else self._numbers.get(match.group())
             if value is None:
                 continue
             joined = read and read[-1][2] >= 20 > value and read[-1][2] % 10 == 0
             if joined and value < 10 and lower[read[-1][1] : match.start()] in (" ", "-"):  # twenty-five
                 start, _, tens, kind, digits = read.pop()
                 read.append((start, match.end(), tens + value, kind, digits))
-            else:
+            elif not one:
                 read.append((match.start(), match.end(), float(value), PLAIN, False))
         return read
 

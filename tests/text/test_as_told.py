@@ -27,6 +27,7 @@ def read_as(statement: str, *documents: str) -> str:
         ("Płaci dziesięć złotych.", "Bilet kosztuje 10 zł.", "Płaci 10 złotych."),
         ("It has 4 floors.", "The tower has four floors.", "It has four floors."),
         ("It has 86,400 and fifty-two pages.", "52 and 86400 pages", "It has 86400 and 52 pages."),
+        ("Ninety per cent cook, 5% do not.", "90% cook, five percent do not.", "90 per cent cook, five% do not."),
         ("The war lasted thirty years.", "It was fought from 1618 to 1648.", "The war lasted 1618–1648 years."),
         ("Rządził około 30 lat.", "Był królem od 1640 do 1668 roku.", "Rządził około 1640–1668 lat."),
     ],

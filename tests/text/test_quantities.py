@@ -19,6 +19,8 @@ READER = QuantityReader([language(code).quantities for code in LANGUAGES])
         ("It has 1,250 members.", [(1250, "plain", "")]),
         ("Mieszka tu 23 tysiące osób, ponad 10 000 w centrum.", [(23000, "plain", ""), (10000, "plain", "above")]),
         ("Twenty-five thousand came, 2.4 million watched.", [(25000, "plain", ""), (2400000, "plain", "")]),
+        ("Thirty-one of forty came, one left.", [(31, "plain", ""), (40, "plain", "")]),
+        ("Ma dwadzieścia jeden lat i jeden dom.", [(21, "plain", "")]),
         ("Rated 4.5/10, liked by 58% or 12 percent.", [(4.5, "ratio", ""), (58, "percent", ""), (12, "percent", "")]),
         ("Przychody wzrosły o 4,5 proc.", [(4.5, "percent", "")]),
         ("At least 40 left at 21:40.", [(40, "plain", "from"), (1300, "time", "")]),
