@@ -1,4 +1,4 @@
-"""What the numbers of the documents say of a statement's, added to the logit of late interaction; how to write these.
+"""What the numbers of the documents say of a statement's, added to the logit of late interaction.
 
 Matches of token vectors hardly see a changed digit, and not at all that 118,592 is more than 110,000. So what
 text/quantities.py finds, seven yes-or-no questions of a pair, has a weight each, fitted on dev
