@@ -46,7 +46,7 @@ def position_limit(config: Any) -> int:
     limit = int(getattr(config, "max_position_embeddings", 512))
     reserved = (
         int(config.pad_token_id) + 1
-        if config.model_type in ("roberta", "xlm-roberta", "camembert", "longformer")
+        if config.model_type in ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")
         else 0
     )
     return limit - reserved
