@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel
+from transformers import AutoModel, BertConfig, MPNetConfig, XLMRobertaConfig
 
 from citeverifier.data.mini import load_mini
 from citeverifier.data.pair_recipes import ordinal_pairs
@@ -25,7 +25,7 @@ from citeverifier.models.late_interaction import (
     window_matches,
 )
 from citeverifier.models.late_interaction_engine import LateInteractionEngine
-from citeverifier.models.late_interaction_tokens import StatementTooLong
+from citeverifier.models.late_interaction_tokens import StatementTooLong, position_limit
 from citeverifier.records import Document, Pair, Support
 
 Built = tuple[LateInteraction, LateInteractionInputs]
@@ -184,3 +184,8 @@ def test_texts_encoded_in_groups_of_like_length_are_encoded_as_ever(
     counts = attention.bool()
     assert grouped.shape == at_once.shape
     torch.testing.assert_close(grouped[counts], at_once[counts], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("config", "limit"), [(BertConfig, 514), (XLMRobertaConfig, 512), (MPNetConfig, 512)])
+def test_positions_that_a_model_keeps_for_itself_are_no_room_for_tokens(config: Any, limit: int) -> None:
+    assert position_limit(config(max_position_embeddings=514, pad_token_id=1)) == limit
